@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 struct cell;
 struct environment;
@@ -65,6 +66,9 @@ char *cell_last_line(const struct cell *cell);
 const char *notebook_handle(const struct notebook *notebook);
 struct environment *notebook_environment(const struct notebook *notebook);
 struct working_directory *notebook_directory(const struct notebook *notebook);
+
+/* When it was opened. */
+time_t notebook_begun(const struct notebook *notebook);
 
 /* How many cells it has executed, and whether one is at work or waits. */
 unsigned long notebook_cells(const struct notebook *notebook);

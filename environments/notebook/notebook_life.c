@@ -45,6 +45,7 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
 
     notebook->loop = loop;
     notebook->handle = random_digits(NOTEBOOK_HANDLE_DIGITS);
+    notebook->begun_at = time(NULL);
     notebook->owner = memory_copy_string(request->owner);
     notebook->environment = request->environment;
     environment_hold(request->environment);
@@ -132,6 +133,11 @@ struct environment *notebook_environment(const struct notebook *notebook)
 struct working_directory *notebook_directory(const struct notebook *notebook)
 {
     return notebook->directory;
+}
+
+time_t notebook_begun(const struct notebook *notebook)
+{
+    return notebook->begun_at;
 }
 
 unsigned long notebook_cells(const struct notebook *notebook)

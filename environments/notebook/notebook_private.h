@@ -66,7 +66,8 @@ struct notebook_link {
 struct notebook {
     struct list link; /* in the table, which is told of its end */
     char *handle;     /* owned */
-    char *owner;      /* owned */
+    time_t begun_at;
+    char *owner; /* owned */
     struct ev_loop *loop;
     struct lineage lineage;
     struct environment *environment;     /* held */

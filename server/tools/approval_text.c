@@ -75,6 +75,8 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
                  environment->ops->kind->name);
     append_reach(text, environment);
     append_fact(text, directory);
+    if (subject->session)
+        append_fact(text, subject->session);
     append_limits(text, subject);
 }
 

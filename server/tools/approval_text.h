@@ -12,6 +12,7 @@ struct approval_subject {
     const json_t *definition; /* if the call defines the environment, else NULL */
     double timeout;           /* seconds */
     const char *directory;    /* its working directory, described in words */
+    const char *session;      /* likewise; NULL: the code runs in a Python of its own */
     const json_t *files;      /* that are put into it first, or NULL */
     const char *code;
     size_t length;

@@ -174,19 +174,25 @@ static struct environment *python_call_define_environment(const struct python_ca
                                                           struct error *err)
 {
     const struct python_settings *settings = &call->host->settings;
-    struct environment *environment =
-        catalog_define(settings->catalog, call->request.definition, settings->rules, err);
+    struct environment *environment;
 
+    if (!settings->rules) { /* no longer, since the call was asked about */
+        error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call define an environment");
+        return NULL;
+    }
+    environment = catalog_define(settings->catalog, call->request.definition, settings->rules, err);
     if (!environment && call->from_block)
         error_prefix(err, "the script's block (# /// script) cannot be used");
     return environment;
 }
 
-static struct environment *python_call_choose_environment(const struct python_call *call,
+static struct environment *python_call_choose_environment(struct python_call *call,
                                                           struct error *err)
 {
     const struct python_request *request = &call->request;
 
+    if (python_call_read_block(call, err) < 0 || python_call_check_allowed(call, err) < 0)
+        return NULL;
     if (python_session_continues(&call->request))
         return python_session_environment(call->host, call->invocation->caller, &call->request,
                                           err);
@@ -216,10 +222,10 @@ static int python_call_choose_timeout(struct python_call *call, struct error *er
 
 static int python_call_choose(struct python_call *call, struct error *err)
 {
-    if (python_call_check_code(&call->request, err) < 0 || python_call_read_block(call, err) < 0 ||
-        python_call_check_allowed(call, err) < 0)
+    if (python_call_check_code(&call->request, err) < 0)
         return -1;
-    call->setting.environment = python_call_choose_environment(call, err);
+    call->setting.environment =
+        call->request.chosen ? call->request.chosen : python_call_choose_environment(call, err);
     if (!call->setting.environment ||
         provided_files_check(call->request.files, call->setting.environment->settings.disk, err) <
             0)
@@ -245,9 +251,10 @@ static bool python_call_is_approved(struct python_call *call)
 {
     struct tool_caller *caller = call->invocation->caller;
     AUTO_FREE char *directory = python_call_describe_directory(call);
+    AUTO_FREE char *session = python_session_describe(call->host, caller, &call->request);
     const char *shown = call->request.shown;
 
-    if (call->request.is_approved)
+    if (call->request.chosen)
         return true;
     return approval_settle(call->invocation,
                            &(struct approval_subject){
@@ -255,6 +262,7 @@ static bool python_call_is_approved(struct python_call *call)
                                .definition = call->request.definition,
                                .timeout = call->setting.timeout,
                                .directory = directory,
+                               .session = session,
                                .files = call->request.files,
                                .code = shown ? shown : call->request.code,
                                .length = shown ? strlen(shown) : call->request.code_length,

@@ -1,10 +1,12 @@
 #include "server/tools/python_session.h"
 
+#include "base/memory.h"
 #include "environments/notebook/notebooks.h"
 #include "server/tools/caller.h"
 #include "server/tools/python_host.h"
 
 #include <string.h>
+#include <time.h>
 
 bool python_session_continues(const struct python_request *request)
 {
@@ -27,6 +29,30 @@ struct notebook *python_session_find(const struct python_host *host,
                   "session: \"" PYTHON_NEW_SESSION "\"",
                   name);
     return notebook;
+}
+
+char *python_session_describe(const struct python_host *host, const struct tool_caller *caller,
+                              const struct python_request *request)
+{
+    struct error ignored = ERROR_INIT;
+    const struct notebook *notebook;
+    time_t begun;
+    struct tm parts;
+    char time[32] = "";
+
+    if (!request->session && !request->fork)
+        return NULL;
+    if (!python_session_continues(request))
+        return memory_copy_string("Session: a new one, whose variables live on");
+    notebook = python_session_find(host, caller, request, &ignored);
+    if (!notebook)
+        return NULL;
+    begun = notebook_begun(notebook);
+    if (gmtime_r(&begun, &parts))
+        strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S UTC", &parts);
+    return memory_format(
+        "Session: %s%s, begun %s; the code finds all that earlier code has left there",
+        request->fork ? "a copy of " : "", notebook_handle(notebook), time);
 }
 
 struct environment *python_session_environment(const struct python_host *host,

@@ -19,6 +19,11 @@ struct notebook *python_session_find(const struct python_host *host,
                                      const struct tool_caller *caller,
                                      const struct python_request *request, struct error *err);
 
+/* What a person is told who is to approve REQUEST, in words that stay the same; owned by the
+ * caller. NULL: it is for no session. */
+char *python_session_describe(const struct python_host *host, const struct tool_caller *caller,
+                              const struct python_request *request);
+
 /* Its environment, likewise. REQUEST may name no other one, and no directory. */
 struct environment *python_session_environment(const struct python_host *host,
                                                const struct tool_caller *caller,

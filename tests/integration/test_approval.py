@@ -75,6 +75,47 @@ def text(result):
     return "".join(block["text"] for block in result["content"])
 
 
+def test_a_person_is_told_which_session_the_code_goes_on_in():
+    with person(sessions={}) as someone:
+        result, (asked,) = someone.call({"code": "x = 1", "session": "new"}, ACCEPT)
+        assert "\n- Session: a new one, whose variables live on\n" in asked["message"]
+        name = result["structuredContent"]["session"]["name"]
+        result, (asked,) = someone.call({"code": "print(x)", "session": name}, ACCEPT)
+        assert result["structuredContent"]["stdout"] == "1\n"
+        assert f"\n- Session: {name}, begun 20" in asked["message"]
+        _, (asked,) = someone.call({"code": "print(x)", "fork": name}, {"action": "decline"})
+        assert f"\n- Session: a copy of {name}, begun 20" in asked["message"]
+        _, (asked,) = someone.call({"code": "pass"}, ACCEPT)
+        assert "Session" not in asked["message"]
+
+
+@pytest.mark.parametrize("revision", ASKING)
+def test_what_is_forbidden_while_a_person_is_asked_does_not_run(revision, tmp_path):
+    asking = {"approval": "always", "working_directory": str(tmp_path)}
+    arguments = {"code": "open('ran', 'w')", "environment_definition": {"type": "system"}}
+    with serve({**asking, "callers": {"define_environments": True}}) as server:
+        server.initialize(revision, ELICITATION)
+        someone = Person(server, revision)
+        call = server.start_tool("run_python", arguments)
+        question, response = someone.question(call)
+        reload(server, {**asking, "callers": {"define_environments": False}})
+        _, response = someone.question(someone.answer(arguments, question, response, ACCEPT) or call)
+        assert "error" in response or response["result"]["isError"], response
+        assert server.find_tool()["name"] == "run_python" and not (tmp_path / "ran").exists()
+
+
+def test_code_blocks_that_are_forbidden_while_a_person_is_asked_do_not_run(tmp_path):
+    asking = {"approval": "always", "working_directory": str(tmp_path)}
+    with serve({**asking, "code_blocks": {}}) as server:
+        server.initialize("2025-11-25", ELICITATION)
+        call = server.start_tool("run_code_blocks", {"blocks": [{"language": "python", "code": "open('ran', 'w')"}]})
+        question, _ = Person(server, "2025-11-25").question(call)
+        reload(server, asking)
+        server.send({"jsonrpc": "2.0", "id": question["id"], "result": ACCEPT})
+        assert "runs no code blocks" in str(server.wait(call))
+        assert server.find_tool()["name"] == "run_python" and not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("revision", ASKING)
 def test_the_code_runs_when_it_is_accepted(revision, transport):
