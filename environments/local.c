@@ -168,15 +168,17 @@ static void local_add_paths(struct digest *digest, const char *const *paths)
     }
 }
 
-/* A sandbox shows what its paths have led to when it was made. */
-static void local_mark(int directory, const struct process_sandbox *sandbox,
-                       char ret_mark[DIGEST_TEXT_BYTES])
+/* A sandbox shows what its paths have led to when it was made. And a Python is one caller's alone:
+ * its copies share the hash seed, addresses and networks. */
+static void local_mark(const struct execution_request *request,
+                       const struct process_sandbox *sandbox, char ret_mark[DIGEST_TEXT_BYTES])
 {
     struct digest digest;
     struct stat status = {0};
 
     digest_init(&digest);
-    (void)fstat(directory, &status);
+    digest_add_string(&digest, request->owner);
+    (void)fstat(request->directory_fd, &status);
     local_add_file(&digest, &status);
     local_add_paths(&digest, sandbox->read);
     local_add_paths(&digest, sandbox->write);
@@ -232,7 +234,7 @@ static int local_start_process(struct local_execution *local, const struct envir
     int ret;
 
     if (command.recurrence)
-        local_mark(request->directory_fd, sandbox, mark);
+        local_mark(request, sandbox, mark);
     ret = process_start(environment->host, &local->process, &command, err);
     memory_free_strings(held);
     memory_free_strings(variables);

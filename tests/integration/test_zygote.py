@@ -1,6 +1,7 @@
 """Calls that run in a copy of a Python that has started before them (environments/process/nursery.h)."""
 
 import contextlib
+import hashlib
 import os
 import pathlib
 import platform
@@ -73,6 +74,29 @@ def test_each_caller_has_its_own():
         assert seeds[0] != seeds[1]
         other.close()
         assert until(lambda: len(ours(server, is_zygote)) == 1)
+
+
+def test_each_principal_has_its_own_where_all_have_one_directory(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()}\n" for name in ("alice", "bob")))
+    tokens.chmod(0o600)
+    (tmp_path / "work").mkdir()
+    config = {"environments": {"system": SYSTEM}, "working_directory": str(tmp_path / "work"), "token_file": str(tokens)}
+    with Watched(transport="tcp", config=config) as server:
+        callers = []
+        for name in ("alice", "bob"):
+            server.token = name * 4
+            callers.append(server.connect())
+            callers[-1].initialize()
+            call(callers[-1], "pass")
+        for _ in range(12):  # a copy that misses its two seconds is made again for a later call
+            if until(lambda: len(ours(server, is_zygote)) == 2 and len(ours(server, waits_for_code)) >= 2, 10):
+                break
+            for caller in callers:
+                call(caller, "pass")
+        seeds = [call(caller, "print(hash('a'))") for caller in callers]
+        assert all(seed["timings"]["warm"] for seed in seeds)
+        assert seeds[0]["stdout"] != seeds[1]["stdout"]
 
 
 LEAVE = """
