@@ -153,15 +153,6 @@ struct environment *catalog_at(const struct catalog *catalog, size_t index)
     return catalog->environments[index];
 }
 
-json_t *catalog_names(const struct catalog *catalog)
-{
-    json_t *names = json_array();
-
-    for (size_t i = 0; i < catalog->count; i++)
-        json_array_append_new(names, json_string(catalog->environments[i]->name));
-    return names;
-}
-
 /* NAME=VALUE for every member of VARIABLES, NULL-terminated. Owned by the caller. */
 static char **read_variables(const json_t *variables)
 {

@@ -65,9 +65,6 @@ struct environment *catalog_find(const struct catalog *catalog, const char *name
 size_t catalog_count(const struct catalog *catalog);
 struct environment *catalog_at(const struct catalog *catalog, size_t index);
 
-/* Their names, as an array of strings. New reference. */
-json_t *catalog_names(const struct catalog *catalog);
-
 /* The environment for DEFINITION, an object from a call: the same one for the same definition, as
  * long as it is kept. Borrowed until the loop goes on, or as long as a run holds it. NULL with
  * ERROR_INVALID_ARGUMENTS, or with ERROR_BUSY when too many are in use. */

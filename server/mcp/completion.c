@@ -145,8 +145,8 @@ enum outcome completion_complete(struct mcp_request *request, json_t **ret, stru
                         err) < 0)
         return OUTCOME_FAILED;
     if (completion.complete)
-        values = completion.complete(completion.data, completion.argument, completion.value,
-                                     completion.context);
+        values = completion.complete(completion.data, request->peer->caller->principal,
+                                     completion.argument, completion.value, completion.context);
     *ret = result_finish(server, request->version, completion_answer(values));
     return OUTCOME_READY;
 }

@@ -132,7 +132,7 @@ static enum outcome code_writer_start(struct invocation *invocation, struct erro
     AUTO_FREE char *text = NULL;
 
     if (name && *name) {
-        environment = catalog_find(offer.catalog, name);
+        environment = python_offer_find(&offer, name);
         if (!environment)
             return error_set(err, ERROR_INVALID_PARAMS, "there is no environment \"%.64s\"", name);
     }
@@ -142,21 +142,21 @@ static enum outcome code_writer_start(struct invocation *invocation, struct erro
 }
 
 /* The names of environments that begin with VALUE. */
-static json_t *code_writer_complete(void *data, const char *argument, const char *value,
-                                    const json_t *context)
+static json_t *code_writer_complete(void *data, const struct principal *principal,
+                                    const char *argument, const char *value, const json_t *context)
 {
     const struct python_host *host = data;
-    AUTO_JSON json_t *names = catalog_names(host->settings.catalog);
+    const struct python_offer offer = python_offer_for(&host->settings, principal);
+    const struct environment *environment;
     json_t *found = json_array();
-    json_t *name;
-    size_t i;
+    size_t position = 0;
 
     (void)context;
     if (strcmp(argument, "environment") != 0)
         return found;
-    json_array_foreach (names, i, name)
-        if (strncmp(json_string_value(name), value, strlen(value)) == 0)
-            json_array_append(found, name);
+    while ((environment = python_offer_next(&offer, &position)))
+        if (strncmp(environment->name, value, strlen(value)) == 0)
+            json_array_append_new(found, json_string(environment->name));
     return found;
 }
 

@@ -15,12 +15,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+struct principal;
+
 enum { PROMPT_ARGUMENTS = 16 }; /* of one prompt at most */
 
-/* Values of ARGUMENT that begin with VALUE, best first: an array of strings, new reference. CONTEXT
- * is an object of the arguments that are known already, or NULL. DATA is that of the entry. */
-typedef json_t *(*completion_fn)(void *data, const char *argument, const char *value,
-                                 const json_t *context);
+/* Values of ARGUMENT that begin with VALUE, best first, of those that PRINCIPAL may use: an array
+ * of strings, new reference. CONTEXT is an object of the arguments that are known already, or NULL.
+ * DATA is that of the entry. */
+typedef json_t *(*completion_fn)(void *data, const struct principal *principal,
+                                 const char *argument, const char *value, const json_t *context);
 
 struct prompt_argument {
     const char *name; /* NULL ends the array */

@@ -39,6 +39,11 @@ struct environment *python_offer_next(const struct python_offer *offer, size_t *
     return NULL;
 }
 
+struct environment *python_offer_find(const struct python_offer *offer, const char *name)
+{
+    return python_offer_has(offer, name) ? catalog_find(offer->catalog, name) : NULL;
+}
+
 const struct environment **python_offer_list(const struct python_offer *offer)
 {
     const struct environment **list = memory_new(catalog_count(offer->catalog) + 1, sizeof *list);

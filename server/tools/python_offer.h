@@ -33,5 +33,8 @@ bool python_offer_is_personal(const struct principal *principal);
  * Borrowed. */
 struct environment *python_offer_next(const struct python_offer *offer, size_t *position);
 
+/* The one called NAME, or NULL. Borrowed. */
+struct environment *python_offer_find(const struct python_offer *offer, const char *name);
+
 /* All of them, NULL-terminated. The list is owned by the caller. */
 const struct environment **python_offer_list(const struct python_offer *offer);

@@ -64,9 +64,11 @@ static enum outcome with_question(struct invocation *invocation, struct error *e
     return OUTCOME_READY;
 }
 
-static json_t *complete(void *data, const char *name, const char *value, const json_t *context)
+static json_t *complete(void *data, const struct principal *principal, const char *name,
+                        const char *value, const json_t *context)
 {
     (void)data;
+    (void)principal;
     (void)name;
     (void)value;
     (void)context;

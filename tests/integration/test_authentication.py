@@ -249,6 +249,27 @@ def test_a_client_may_be_kept_to_some_environments(tokens):
             assert not answer["result"]["isError"]
 
 
+def test_a_client_that_is_kept_to_some_environments_hears_of_no_others(tokens):
+    environments = {"secret": {"type": "system"}, "plain": {"type": "system"}}
+    path = tokens({"alice": "environments=plain", "bob": ""})
+    prompt = {"type": "ref/prompt", "name": "code_writer"}
+    with serve(token_file=str(path), environments=environments, default_environment="plain") as server:
+        for name, known in (("alice", ["plain"]), ("bob", ["secret", "plain"])):
+            server.token = token_of(name)
+            caller = server.connect()
+            caller.initialize()
+            completed = caller.request("completion/complete", {
+                "ref": prompt, "argument": {"name": "environment", "value": ""}})
+            assert completed["completion"]["values"] == known
+            assert ("secret" in str(caller.request("prompts/get", {"name": "code_writer"}))) is (name == "bob")
+            named = {"name": "code_writer", "arguments": {"environment": "secret"}}
+            if name == "alice":
+                with pytest.raises(client.RpcError, match="there is no environment"):
+                    caller.request("prompts/get", named)
+            else:
+                assert caller.request("prompts/get", named)["messages"]
+
+
 def test_a_client_may_be_kept_to_some_runs_at_a_time(tokens):
     with serve(token_file=str(tokens({"alice": "concurrent_runs=1"}))) as server:
         begin = time.monotonic()
