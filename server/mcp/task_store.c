@@ -105,6 +105,7 @@ struct counts {
     unsigned own;
     unsigned at_work;
     size_t bytes;
+    size_t own_bytes;
 };
 
 static struct counts task_store_count(const struct task_store *store,
@@ -120,6 +121,7 @@ static struct counts task_store_count(const struct task_store *store,
         counts.own += is_own;
         counts.at_work += is_own && !task_is_over(task);
         counts.bytes += task->bytes;
+        counts.own_bytes += is_own ? task->bytes : 0;
     }
     return counts;
 }
@@ -132,7 +134,8 @@ int task_store_admit(const struct task_store *store, const struct principal *pri
     if (counts.at_work >= TASK_STORE_AT_WORK)
         return error_set(err, ERROR_BUSY, "too many running tasks, %u; wait for one of them",
                          counts.at_work);
-    if (counts.own >= TASK_STORE_PER_PRINCIPAL || counts.all >= TASK_STORE_TASKS ||
+    if (counts.own >= TASK_STORE_PER_PRINCIPAL ||
+        counts.own_bytes >= TASK_STORE_BYTES_PER_PRINCIPAL || counts.all >= TASK_STORE_TASKS ||
         counts.bytes >= TASK_STORE_BYTES)
         return error_set(err, ERROR_BUSY,
                          "too many tasks are kept with what they ended with; try again later");

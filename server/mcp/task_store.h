@@ -12,6 +12,7 @@ enum {
     TASK_STORE_PER_PRINCIPAL = 256,       /* most of one principal */
     TASK_STORE_AT_WORK = 64,              /* most of them that are not over */
     TASK_STORE_BYTES = 128 * 1024 * 1024, /* of results; no task begins beyond that */
+    TASK_STORE_BYTES_PER_PRINCIPAL = TASK_STORE_BYTES / 4, /* likewise of one principal's */
 };
 
 #define TASK_STORE_TTL          900.0   /* seconds, where the client says nothing */

@@ -224,12 +224,20 @@ static void what_tasks_end_with_is_bounded(void **state)
     struct error err = ERROR_INIT;
     struct mcp_request asking = {.peer = &scene->peer, .version = MCP_2025_11_25};
     struct task *task = task_store_find(scene->server.tasks, &asking, json_string_value(id));
+    struct mcp_peer other;
 
     release(&scene->peer, "a");
     assert_in_range(task->bytes, 10, 200);
-    task->bytes = TASK_STORE_BYTES;
+    task->bytes = TASK_STORE_BYTES_PER_PRINCIPAL;
     assert_null(invocation(&scene->peer, "must", json_pack("{s:s}", "end", "x"), &err));
     assert_int_equal(err.code, ERROR_BUSY);
+    open_peer(&other, &scene->server, "somebody else");
+    json_decref(hold(&other, "b"));
+    task->bytes = TASK_STORE_BYTES;
+    error_clear(&err);
+    assert_null(invocation(&other, "must", json_pack("{s:s}", "end", "x"), &err));
+    assert_int_equal(err.code, ERROR_BUSY);
+    mcp_peer_deinit(&other);
 }
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, open_scene, close_scene)
