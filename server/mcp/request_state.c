@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/hmac.h"
 #include "base/json.h"
@@ -11,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define REQUEST_STATE_PREFIX "v1."
 
@@ -57,6 +57,12 @@ static void digest_owner(const struct request_state_owner *owner, char ret[DIGES
     digest_finish(&digest, ret);
 }
 
+/* Whoever sets the clock of the machine back makes no state good again. */
+static json_int_t request_state_now(void)
+{
+    return (json_int_t)clock_seconds();
+}
+
 static char *request_state_sign(const struct request_states *states, const char *payload)
 {
     unsigned char mac[HMAC_BYTES];
@@ -76,7 +82,7 @@ char *request_state_seal(struct request_states *states, const struct request_sta
     AUTO_FREE char *mac = NULL;
 
     digest_owner(owner, digest);
-    payload = json_pack("{s:I, s:s, s:s, s:O}", "made", (json_int_t)time(NULL), "nonce", nonce,
+    payload = json_pack("{s:I, s:s, s:s, s:O}", "made", request_state_now(), "nonce", nonce,
                         "owner", digest, "content", content);
     json = json_text(payload);
     text = base64_encode(BASE64_URL, json, strlen(json));
@@ -120,7 +126,7 @@ json_t *request_state_open(struct request_states *states, const struct request_s
 
     digest_owner(owner, digest);
     if (!payload || strcmp(json_object_get_string(payload, "owner"), digest) != 0 ||
-        !used_states_take(states->used, owner->principal, nonce, made, time(NULL))) {
+        !used_states_take(states->used, owner->principal, nonce, made, request_state_now())) {
         error_set(err, ERROR_INVALID_PARAMS, "requestState is unknown or has expired");
         return NULL;
     }

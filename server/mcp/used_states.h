@@ -19,7 +19,7 @@ struct used_states;
 struct used_states *used_states_new(int64_t seconds);
 void used_states_free(struct used_states *states);
 
-/* Uses the state NONCE of PRINCIPAL, which was made at MADE, in seconds since the epoch, as is NOW.
- * False: it was used before, or nobody can know. */
+/* Uses the state NONCE of PRINCIPAL, which was made at MADE, in seconds of a clock that is never
+ * set, as is NOW. False: it was used before, or nobody can know. */
 bool used_states_take(struct used_states *states, const char *principal, const char *nonce,
                       int64_t made, int64_t now);
