@@ -103,20 +103,6 @@ void caller_check_path(struct caller_check *check, const char *key, json_t *valu
     caller_check_set_path(check, key, real);
 }
 
-/* The whole directory of a Dockerfile goes into the image. */
-void caller_check_dockerfile(struct caller_check *check, const char *key, json_t *value)
-{
-    const char *path = json_string_value(value);
-    AUTO_FREE char *real = resolve_existing(check, key, path);
-    AUTO_FREE char *directory =
-        real ? memory_format("%.*s", (int)(strrchr(real, '/') - real), real) : NULL;
-
-    if (real && !is_allowed(check->rules, *directory ? directory : "/"))
-        caller_check_refuse(check, key,
-                            "the directory of \"%s\" is not in one of callers.allowed_paths", path);
-    caller_check_set_path(check, key, real);
-}
-
 void caller_check_volumes(struct caller_check *check, const char *key, json_t *value)
 {
     json_t *volumes = json_object();

@@ -35,7 +35,6 @@ void caller_check_refuse(struct caller_check *check, const char *key, const char
  * by the real path, an image by its full name. */
 void caller_check_path(struct caller_check *check, const char *key, json_t *value);
 void caller_check_new_path(struct caller_check *check, const char *key, json_t *value);
-void caller_check_dockerfile(struct caller_check *check, const char *key, json_t *value);
 void caller_check_volumes(struct caller_check *check, const char *key, json_t *value);
 void caller_check_image(struct caller_check *check, const char *key, json_t *value);
 void caller_check_packages(struct caller_check *check, const char *key, json_t *value);

@@ -31,7 +31,6 @@ static const struct key_rule {
     {"python_version", SHOWN, NULL},
     {"system_site_packages", SHOWN, NULL},
     {"image", SHOWN, caller_check_image},
-    {"dockerfile", SHOWN_WITH_PATHS, caller_check_dockerfile},
     {"pull", NOT_SHOWN, NULL},
     {"pip_packages", SHOWN, caller_check_packages},
     {"requirements_file", SHOWN_WITH_PATHS, caller_check_path},
@@ -131,16 +130,6 @@ static bool has_nul(const json_t *value)
     return false;
 }
 
-/* A definition with a Dockerfile has no image. */
-static void caller_rules_complete(struct caller_check *check)
-{
-    json_t *definition = check->result->definition;
-
-    definition_schema_complete(check->schema, definition);
-    if (json_object_get(definition, "dockerfile"))
-        json_object_del(definition, "image");
-}
-
 /* "must be one of "system", "venv", "docker"". */
 static void refuse_type(struct caller_check *check)
 {
@@ -174,7 +163,7 @@ static void caller_rules_examine(struct caller_check *check)
     read_sizes(json_object_get(definition, "limits"));
     if (!definition_schema_validate(check->schema, definition, misfits_on_problem, &check->misfits))
         return;
-    caller_rules_complete(check);
+    definition_schema_complete(check->schema, check->result->definition);
     check_values(check);
 }
 
@@ -218,8 +207,7 @@ const struct environment_settings *caller_rules_settings(const struct caller_rul
 /* Whether there can be a definition of KIND at all. */
 static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)
 {
-    return !kind->is_restricted || json_array_size(rules->allowed_images) > 0 ||
-           json_array_size(rules->allowed_paths) > 0;
+    return !kind->is_restricted || json_array_size(rules->allowed_images) > 0;
 }
 
 static json_t *possible_types(const struct caller_rules *rules)

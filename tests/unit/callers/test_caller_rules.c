@@ -248,7 +248,8 @@ static const struct {
     {"{'type': 'venv', 'python_path': '/usr/bin/python3'}", "does not lead into"},
     {"{'type': 'venv', 'requirements_file': '/etc/passwd'}", "does not lead into"},
     {"{'type': 'venv', 'pip_find_links': '@/database'}", "does not lead into"},
-    {"{'type': 'docker', 'dockerfile': '@/database/x'}", "does not lead into"},
+    {"{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile'}",
+     "environment_definition.dockerfile: only the operator can set this"},
     {"{'type': 'docker', 'volumes': {'/etc': '/e'}}",
      "environment_definition.volumes: \"/etc\" does not lead into"},
     {"{'type': 'docker', 'volumes': {'@/shared/out': '/e'}}", "does not lead into"},
@@ -300,8 +301,6 @@ static void test_paths_are_used_as_they_really_are(void **state)
                    "requirements_file", "'@/shared/list'");
     assert_settled(place, "{'type': 'docker', 'volumes': {'@/linked/in': {'path': '/a'}}}",
                    "volumes", "{'@/shared/data':{'path':'/a'}}");
-    assert_settled(place, "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile'}",
-                   "dockerfile", "'@/shared/lab/Dockerfile'");
 }
 
 static void test_paths_are_remembered(void **state)
@@ -321,15 +320,6 @@ static void test_paths_are_remembered(void **state)
     caller_definition_deinit(&settled);
 }
 
-/* An image that is built has no name that could be looked for. */
-static void test_a_dockerfile_stands_in_place_of_the_image(void **state)
-{
-    assert_settled(*state,
-                   "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile',"
-                   " 'image': 'evil/x'}",
-                   "image", "null");
-}
-
 static void test_without_allowed_paths_there_are_none(void **state)
 {
     assert_refused(*state, "{'type': 'system', 'executable': '/usr/bin/python3'}",
@@ -341,21 +331,6 @@ static void test_the_default_image_has_to_be_allowed_too(void **state)
 {
     assert_refused(*state, "{'type': 'docker'}",
                    "image: \"python:3.11-slim\" cannot be used: callers.allowed_images is empty");
-}
-
-static void test_only_the_file_itself_is_not_its_directory(void **state)
-{
-    const struct place *place = *state;
-    AUTO_JSON json_t *paths =
-        json_pack("[o]", json_string_format("%s/shared/lab/Dockerfile", place->scratch));
-    struct place other = *place;
-    struct error err = ERROR_INIT;
-    size_t index;
-
-    other.rules = caller_rules_new(place->images, paths, &settings, &index, &err);
-    assert_refused(&other, "{'type': 'docker', 'dockerfile': '@/shared/lab/Dockerfile'}",
-                   "the directory of \"@/shared/lab/Dockerfile\" is not in");
-    caller_rules_free(other.rules);
 }
 
 static void test_what_is_no_pattern_is_found_when_the_rules_are_made(void **state)
@@ -437,14 +412,13 @@ static void test_a_model_sees_no_type_that_cannot_be(void **state)
     assert_null(strstr(names, "image"));
 }
 
-/* The image is built of a Dockerfile then. */
-static void test_a_path_is_enough_for_a_container(void **state)
+static void test_a_path_is_not_enough_for_a_container(void **state)
 {
     AUTO_JSON json_t *schema = NULL;
     AUTO_FREE char *names = shown(*state, &schema);
 
-    assert_types(schema, "[\"system\",\"venv\",\"docker\"]");
-    assert_non_null(strstr(names, "dockerfile "));
+    assert_types(schema, "[\"system\",\"venv\"]");
+    assert_null(strstr(names, "volumes "));
 }
 
 int main(void)
@@ -457,13 +431,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_refused_is_told_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_used_as_they_really_are, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_remembered, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_dockerfile_stands_in_place_of_the_image, setup,
-                                        teardown),
         cmocka_unit_test_setup_teardown(test_without_allowed_paths_there_are_none, setup_defaults,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_the_default_image_has_to_be_allowed_too, setup_nothing,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_only_the_file_itself_is_not_its_directory, setup,
                                         teardown),
         cmocka_unit_test(test_what_is_no_pattern_is_found_when_the_rules_are_made),
         cmocka_unit_test_setup_teardown(test_a_model_sees_what_it_can_use, setup_defaults,
@@ -472,7 +442,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_model_sees_no_type_that_cannot_be, setup_nothing,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_a_path_is_enough_for_a_container, setup_paths,
+        cmocka_unit_test_setup_teardown(test_a_path_is_not_enough_for_a_container, setup_paths,
                                         teardown),
     };
 
