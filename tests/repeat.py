@@ -76,7 +76,7 @@ class Rounds:
         suite = stages.Suite(argparse.Namespace(pattern=self.pattern, long=True, release=False), self.copy)
         ran = set()
         try:
-            for those, lanes in (suite.side_by_side, 3), (suite.alone, 1):
+            for those, lanes in (suite.side_by_side, 4), (suite.alone, 1):
                 chosen = [stage for stage in those() if self.matching is None or stage.name in self.matching]
                 forget_results(chosen)
                 run.side_by_side(chosen, lanes)

@@ -388,7 +388,7 @@ def main():
     with sanitizer_reports(), Copy() if os.geteuid() == 0 else contextlib.nullcontext() as copy:
         suite = Suite(chosen, copy)
         try:
-            run.side_by_side(suite.side_by_side(), lanes=3)
+            run.side_by_side(suite.side_by_side(), lanes=4)
             run.side_by_side(suite.alone(), lanes=1)
         finally:
             run.end()
