@@ -125,7 +125,8 @@ static void assert_completes(const struct prompting *prompting, const char *argu
 {
     const struct registry_entry *entry =
         registry_find(prompting->registry, REGISTRY_PROMPTS, CODE_WRITER_NAME);
-    AUTO_JSON json_t *found = prompt_of(entry)->complete(entry->data, argument, value, NULL);
+    AUTO_JSON json_t *found = prompt_of(entry)->complete(entry->data, prompting->caller->principal,
+                                                         argument, value, NULL);
     AUTO_FREE char *text = json_text(found);
 
     assert_string_equal(text, expected);
