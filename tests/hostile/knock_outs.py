@@ -116,7 +116,7 @@ CHANGES = {
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
-    "no leases": [(f"{FILTER}/{which}_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 1}") for which in ("kernel", "sandbox")],
+    "no leases": [(f"{FILTER}/{which}_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}") for which in ("kernel", "sandbox")],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
