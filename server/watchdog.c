@@ -6,7 +6,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { WATCHDOG_FRAMES = 64 };
+enum {
+    WATCHDOG_FRAMES = 64,
+    WATCHDOG_TELLING_SECONDS = 2, /* on the clock */
+};
 
 static const char watchdog_text[] = "pyexecd: the server does not come back to its clients and "
                                     "ends itself. Please report where it was:\n";
@@ -28,6 +31,8 @@ static void watchdog_on_second(int number)
     }
     if (watchdog_late++ < watchdog_most)
         return;
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)alarm(WATCHDOG_TELLING_SECONDS); /* perhaps nobody reads it */
     (void)!write(STDERR_FILENO, watchdog_text, sizeof watchdog_text - 1);
     backtrace_symbols_fd(frames, backtrace(frames, WATCHDOG_FRAMES), STDERR_FILENO);
     _exit(WATCHDOG_STATUS);

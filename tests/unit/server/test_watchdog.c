@@ -2,7 +2,9 @@
 
 #include "server/loop.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -94,6 +96,34 @@ static void test_a_turn_that_does_not_end_ends_the_process_and_is_named(void **s
     assert_non_null(strstr(said, "test_server_watchdog"));
 }
 
+static void test_the_process_ends_though_nobody_reads_what_it_says(void **state)
+{
+    const char bytes[4096] = {0};
+    int ends[2];
+    int status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    while (write(ends[1], bytes, sizeof bytes) > 0)
+        ;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct watchdog watchdog;
+
+        dup2(ends[1], STDERR_FILENO);
+        watchdog_start(&watchdog, loop_new(), SECONDS);
+        spin(60.);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_many_short_turns_and_no_loop_at_all_are_fine(void **state)
 {
     char said[4096];
@@ -107,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_turn_that_does_not_end_ends_the_process_and_is_named),
+        cmocka_unit_test(test_the_process_ends_though_nobody_reads_what_it_says),
         cmocka_unit_test(test_many_short_turns_and_no_loop_at_all_are_fine),
     };
 
