@@ -65,14 +65,14 @@ int main(int argc, char **argv)
     http = http_endpoint_new(&(struct http_endpoint_settings){
         .loop = loop, .server = &server, .sessions = 64, .session_idle_seconds = 60});
     settings.http = http_endpoint_service(http);
+    /* Before the first client can connect: one that leaves at once may end us at once. */
+    ev_signal_init(&terminated, on_signal, SIGTERM);
+    ev_signal_start(loop, &terminated);
     transport = transport_open(&settings, &err);
-    if (transport) {
-        ev_signal_init(&terminated, on_signal, SIGTERM);
-        ev_signal_start(loop, &terminated);
+    if (transport)
         ev_run(loop, 0);
-    } else {
+    else
         fprintf(stderr, "conformance_server: %s\n", err.message);
-    }
     transport_free(transport);
     http_endpoint_free(http);
     mcp_server_deinit(&server);
