@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-TWICE = pathlib.Path(__file__).with_name("plain.txt")
+LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long")}  # marks of whole files
 
 
 def pytest_addoption(parser):
@@ -19,16 +19,17 @@ def pytest_addoption(parser):
     parser.addoption("--release", action="store_true", help="those that are marked release, too")
 
 
-def files_that_run_twice():
-    return {line.split()[0] for line in TWICE.read_text().splitlines() if line and not line.startswith("#")}
+def files_of(mark):
+    return {line.split()[0] for line in LISTS[mark].read_text().splitlines() if line and not line.startswith("#")}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
 def pytest_collection_modifyitems(config, items):
-    twice = files_that_run_twice()
-    for item in items:
-        if f"{item.path.parent.name}/{item.path.name}" in twice:
-            item.add_marker(pytest.mark.plain)
+    for mark in LISTS:
+        listed = files_of(mark)
+        for item in items:
+            if f"{item.path.parent.name}/{item.path.name}" in listed:
+                item.add_marker(mark)
     text = config.getoption("matching").lower()
 
     def is_wanted(item):

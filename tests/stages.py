@@ -4,7 +4,7 @@
 
 Most tests wait most of their time, for a timer or for the kernel. So several stages run at a time,
 and some have several workers, which take a file of tests each. With --long or a PATTERN, what is marked
-heavy is among them; what is marked serial comes after all others, alone. The output of a stage
+long or heavy is among them; what is marked serial comes after all others, alone. The output of a stage
 is kept until the stage ends, and printed then. Result files go to build/test-results; times.py tells where
 the time went, and summary.py counts them.
 """
@@ -44,6 +44,7 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
                "INJECTIONS": "100", "MIXED_SECONDS": "1200", "WARM_RUNS": "100000"}
 OTHERS = "not heavy and not serial"
+SOON = f"{OTHERS} and not long"
 
 
 def files_of(folder, marks):
@@ -141,14 +142,15 @@ class Suite:
 
     def side_by_side(self):
         """Those that take longest first: a lane that is free takes the next."""
+        marks = OTHERS if self.whole else SOON
         return [
-            self.sanitized_integration(OTHERS, workers=4),
-            self.docker(OTHERS, workers=2),
-            self.clients(OTHERS, workers=1),
+            self.sanitized_integration(marks, workers=4),
+            self.docker(marks, workers=2),
+            self.clients(marks, workers=1),
             *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
             *self.heavy(),
             *([self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
-            self.hostile(OTHERS, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
+            self.hostile(marks, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
         ]
 
     def heavy(self):
@@ -369,7 +371,7 @@ def environment(release):
 
 def what_is_chosen():
     parser = argparse.ArgumentParser(prog="./dev test", description="Runs the tests.")
-    parser.add_argument("--long", action="store_true", help="what builds packages or fills the machine, and what runs twice (plain.txt)")
+    parser.add_argument("--long", action="store_true", help="what stands in long.txt, what builds packages or fills the machine, and what runs twice (plain.txt)")
     parser.add_argument("--release", action="store_true",
                         help="that and the benchmarks, and long repetitions, and all files twice: some hours")
     parser.add_argument("--times", action="store_true", help="where the time went, also for a PATTERN")
@@ -396,8 +398,8 @@ def main():
         times.report(RESULTS)
     print("\n== in all", flush=True)
     if not suite.whole:
-        print("Left to ./dev test --long: what builds packages or fills the machine, and what runs a second time without "
-              "sanitizers, as a user without rights.")
+        print("Left to ./dev test --long: other people's programs and more ways (tests/long.txt), what builds packages or fills "
+              "the machine, and what runs a second time without sanitizers, as a user without rights.")
     return summary.report(RESULTS, "./dev lint" if suite.whole else "./dev test --long, as CI does")
 
 

@@ -235,7 +235,8 @@ def runs(request, tmp_path_factory):
         runs.pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.plain] * (way in HELD)) for way in WAYS])
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.plain] * (way in HELD) +
+                                                         [pytest.mark.long] * (way not in COPIED)) for way in WAYS])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_plain(runs, name, way):
     plain, served = (runs.futures[name][each].result() for each in ("plain", way))

@@ -109,6 +109,7 @@ def test_the_same_in_a_sandbox(debian, path):
 
 
 @pytest.mark.once
+@pytest.mark.long
 @pytest.mark.parametrize("path", DATA_SCRIPTS, ids=lambda path: path.stem)
 def test_data_work_is_the_same_in_a_sandbox(data, path):
     data.assert_same(path)
@@ -129,6 +130,7 @@ def test_a_venv_of_the_server():
     assert_same_for({"type": "venv", "python_path": PYTHON})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
 def test_a_venv_and_work_where_a_sandbox_has_files_of_its_own(place):
     with tempfile.TemporaryDirectory(prefix="pyexecd-test-", dir=place) as folder:
@@ -138,6 +140,7 @@ def test_a_venv_and_work_where_a_sandbox_has_files_of_its_own(place):
             assert_same_for({"type": "venv", "venv_path": f"{folder}/venv"})
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not PYENV, reason="no pyenv on this machine")
 @pytest.mark.parametrize("key", [("system", "executable"), ("venv", "python_path")], ids=" ".join)
 def test_pyenvs_python(key):
@@ -145,6 +148,7 @@ def test_pyenvs_python(key):
     assert_same_for({"type": kind, named: str(PYENV[-1])})
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not UV.exists(), reason="no uv: ./dev deps test")
 def test_a_venv_of_uv(tmp_path):
     base = PYENV[-1] if PYENV else PYTHON

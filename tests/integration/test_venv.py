@@ -364,6 +364,7 @@ def test_a_folder_that_cannot_be_written_to_says_so(place):
 # Which Python
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version, path", pythons(), ids=lambda value: str(value))
 def test_every_python_here_makes_one(place, monkeypatch, version, path):
     monkeypatch.setenv("PYENV_ROOT", f"{HOME}/.pyenv")
