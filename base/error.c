@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -38,10 +39,13 @@ static void error_read(const struct error *err, char text[static ERROR_FULL_BYTE
     snprintf(text, ERROR_FULL_BYTES, "%s%s", err->message, err->rest ? err->rest->text : "");
 }
 
-static void error_write(struct error *err, const char *text)
+/* TEXT may hold words of others: an engine, a registry, an installer. */
+static void error_write(struct error *err, char *text)
 {
-    size_t length = error_copy_text(err->message, sizeof err->message, text);
+    size_t length;
 
+    printable_clean_lines(text);
+    length = error_copy_text(err->message, sizeof err->message, text);
     if (err->rest)
         (void)error_copy_text(err->rest->text, sizeof err->rest->text, text + length);
 }

@@ -4,7 +4,8 @@
  * The caller owns the object (`struct error err = ERROR_INIT;`); it never allocates and is never
  * freed, so failing is one line and works out of memory too. Functions that can fail return 0, or
  * -1 with ERR set; on success ERR is untouched. An error that is kept is copied by error_copy():
- * the rest of its message belongs to somebody else. */
+ * the rest of its message belongs to somebody else. A message has no control characters but
+ * newlines and tabs, whoever has said it. */
 #pragma once
 
 #include <stdbool.h>

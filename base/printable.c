@@ -16,21 +16,45 @@ static bool is_control(const char *text, size_t length)
     return length == 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0; /* U+0080 to U+009F */
 }
 
+enum printable_kind {
+    PRINTABLE_CHARACTER,
+    PRINTABLE_CONTROL,
+    PRINTABLE_ILL_FORMED,
+};
+
+/* What TEXT begins with; returns its length. */
+static size_t printable_look(const char *text, size_t left, enum printable_kind *ret)
+{
+    size_t skip;
+    size_t length = utf8_sequence(text, left, &skip);
+
+    *ret = length == 0                ? PRINTABLE_ILL_FORMED
+           : is_control(text, length) ? PRINTABLE_CONTROL
+                                      : PRINTABLE_CHARACTER;
+    return length == 0 ? skip : length;
+}
+
 void printable_clean(char *text)
 {
-    size_t left = strlen(text);
+    enum printable_kind kind;
+    size_t length;
 
-    while (left > 0) {
-        size_t skip;
-        size_t length = utf8_sequence(text, left, &skip);
-        bool is_wrong = length == 0 || is_control(text, length);
-
-        if (length == 0)
-            length = skip;
-        if (is_wrong)
+    for (size_t left = strlen(text); left > 0; left -= length, text += length) {
+        length = printable_look(text, left, &kind);
+        if (kind != PRINTABLE_CHARACTER)
             memset(text, '?', length);
-        text += length;
-        left -= length;
+    }
+}
+
+void printable_clean_lines(char *text)
+{
+    enum printable_kind kind;
+    size_t length;
+
+    for (size_t left = strlen(text); left > 0; left -= length, text += length) {
+        length = printable_look(text, left, &kind);
+        if (kind == PRINTABLE_CONTROL && *text != '\n' && *text != '\t')
+            memset(text, '?', length);
     }
 }
 

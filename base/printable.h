@@ -7,6 +7,10 @@
  * for a command) and of ill-formed UTF-8 by '?'. */
 void printable_clean(char *text);
 
+/* The same for a text of several lines that is no terminal's yet: newlines, tabs and what is
+ * ill-formed stay. */
+void printable_clean_lines(char *text);
+
 /* How many bytes at the start of clean TEXT take at most COLUMNS of a terminal, and how many they
  * take, in *RET_USED. A character that may be wide counts as two columns: a column too many is
  * better than a line that wraps. */

@@ -13,6 +13,7 @@
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/site.h"
+#include "environments/interpreter/python_version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ static int image_python_read_facts(struct docker_python_facts *facts, const char
 
     if (kept)
         program = kept;
-    if (!version || !program)
+    if (!version || !python_version_is_plain(version) || !program)
         return -1;
     docker_python_facts_deinit(facts);
     *facts = (struct docker_python_facts){

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/python_version.h"
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/process.h"
 
@@ -142,7 +143,8 @@ static int interpreter_question_judge(struct interpreter_question *question,
     if (end->failure[0])
         return error_set(err, ERROR_UNAVAILABLE, "%s", end->failure);
     if (!end->reported || !WIFEXITED(end->wait_status) || WEXITSTATUS(end->wait_status) != 0 ||
-        !split_answer(&question->answer, fields))
+        !split_answer(&question->answer, fields) ||
+        !python_version_is_plain(fields[ANSWER_VERSION]))
         return fail_with_complaint(question, err);
     if (strtol(fields[ANSWER_VERSION], NULL, 10) < 3)
         return error_set(err, ERROR_UNAVAILABLE, "%s is Python %s, Python 3 is needed",

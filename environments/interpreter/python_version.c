@@ -8,6 +8,7 @@
 enum {
     RELEASE_PARTS = 3,
     RELEASE_PART_MOST = 100000,
+    VERSION_BYTES = 40,
 };
 
 /* "3.11.2", or "3.11.*". */
@@ -161,6 +162,14 @@ static bool python_version_clauses_hold(const char *wanted, const char *actual)
             return false;
     }
     return false;
+}
+
+bool python_version_is_plain(const char *text)
+{
+    static const char inside[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+";
+
+    return ascii_is_digit(*text) && strlen(text) <= VERSION_BYTES && !text[strspn(text, inside)];
 }
 
 bool python_version_fits(const char *wanted, const char *actual)

@@ -130,6 +130,21 @@ static void test_a_copy_has_a_rest_of_its_own(void **state)
     assert_int_equal(strlen(cut.message), ERROR_MESSAGE_BYTES - 1);
 }
 
+/* As an engine, a registry or an installer could say them. */
+static void test_the_words_of_others_have_no_controls(void **state)
+{
+    struct error err = ERROR_INIT;
+    struct error_rest rest;
+    struct error copy = ERROR_INIT_LONG(&rest);
+
+    (void)state;
+    error_set(&err, ERROR_UNAVAILABLE, "the engine refused: %s", "\x1B[2J\x1B]0;x\a\n\tline\r");
+    assert_string_equal(err.message, "the engine refused: ?[2J?]0;x?\n\tline?");
+    error_prefix(&err, "%s", "a\x7F");
+    error_copy(&copy, &err);
+    assert_string_equal(copy.message, "a?: the engine refused: ?[2J?]0;x?\n\tline?");
+}
+
 static void test_one_that_is_cleared_can_be_set_again(void **state)
 {
     struct error_rest rest;
@@ -186,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_a_message_goes_on_where_there_is_room),
         cmocka_unit_test(test_a_long_message_is_split_between_characters),
         cmocka_unit_test(test_a_copy_has_a_rest_of_its_own),
+        cmocka_unit_test(test_the_words_of_others_have_no_controls),
         cmocka_unit_test(test_one_that_is_cleared_can_be_set_again),
         cmocka_unit_test(test_only_the_first_family_is_answered_as_a_protocol_error),
     };

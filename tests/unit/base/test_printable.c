@@ -39,6 +39,15 @@ static void test_what_a_terminal_would_obey_is_replaced(void **state)
     }
 }
 
+static void test_lines_stay_lines(void **state)
+{
+    char text[] = "one\n\ttwo\r\x1B[2J\xC2\x85 three\n";
+
+    (void)state;
+    printable_clean_lines(text);
+    assert_string_equal(text, "one\n\ttwo??[2J?? three\n");
+}
+
 static void test_what_fits_ends_between_characters(void **state)
 {
     static const struct {
@@ -71,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_terminal_would_obey_is_replaced),
+        cmocka_unit_test(test_lines_stay_lines),
         cmocka_unit_test(test_what_fits_ends_between_characters),
     };
 
