@@ -235,6 +235,16 @@ static void venv_builder_keep_error(struct venv_builder *builder, const struct e
         error_copy(&builder->error, err);
 }
 
+/* A package may have replaced the Python of the venv. */
+static int venv_builder_check(struct venv_builder *builder)
+{
+    const struct base_python *base = base_of(builder);
+    AUTO_FREE char *tree = tree_of(builder);
+
+    return venv_anchors_check(&builder->anchors, tree, base ? base->packages : NULL,
+                              &builder->error);
+}
+
 static void venv_builder_on_installed(void *data, const char *output, const struct error *err)
 {
     struct venv_builder *builder = data;
@@ -244,7 +254,7 @@ static void venv_builder_on_installed(void *data, const char *output, const stru
     if (!is_given_up(builder) && err) {
         say_installing(builder);
         venv_builder_keep_error(builder, err);
-    } else if (!is_given_up(builder)) {
+    } else if (!is_given_up(builder) && venv_builder_check(builder) == 0) {
         (void)venv_builder_place(builder);
     }
     venv_builder_clean(builder);
@@ -271,6 +281,7 @@ static void venv_builder_install(struct venv_builder *builder)
         .scratch = scratch,
     };
 
+    venv_anchors_read(&builder->anchors, tree);
     builder->installing = requirements_names(plan->requirements);
     say_installing(builder);
     if (scratch)

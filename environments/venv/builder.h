@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "environments/interpreter/tool_sandbox.h"
+#include "environments/venv/anchors.h"
 #include "environments/venv/search.h"
 #include "environments/workplace/scratch_directory.h"
 #include "environments/workplace/tree_removal.h"
@@ -75,6 +76,7 @@ struct venv_builder {
     struct base_python *base;          /* owned; asked by this builder, or NULL */
     char *system_index;                /* owned; see interpreter/system_index.h; or NULL */
     char *installing;                  /* owned; the names of packages */
+    struct venv_anchors anchors;       /* before packages are installed */
     struct subprocess *tool;           /* borrowed: the one that runs, or NULL */
     struct tree_removal removal;       /* of what is aside */
     struct directory_removal emptying; /* of the scratch directory */

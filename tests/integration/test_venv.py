@@ -729,6 +729,29 @@ def test_a_path_with_blanks_and_quotes_is_like_any_other(place):
         assert output(server, "import subprocess; subprocess.run(['widget'], check=True)") == "ran\n"
 
 
+@needs_pip
+@pytest.mark.parametrize("brought, file", [
+    ({"programs": {"python": "usurper:main"}}, "bin/python"),
+    ({"modules": {"usurper.py": "", "usurper-1.0.data/data/pyvenv.cfg": "home = /nowhere\n"}}, "pyvenv.cfg")])
+def test_a_package_that_replaces_the_python_of_a_venv_is_refused_by_name(place, brought, file):
+    place.wheel("gadget")
+    place.wheel("usurper", **brought)
+    with initialized(place.server(place.links("gadget", "usurper"))) as server:
+        error = failure(server)
+        assert f"package usurper-1.0 brings a {file} of its own" in error, error
+    assert not place.venvs()
+    place.assert_nothing_is_left()
+
+
+@needs_pip
+def test_a_venv_of_others_whose_python_a_package_replaces_is_told(place):
+    place.wheel("usurper", programs={"python3": "usurper:main"})
+    venv = place.folder / "mine"
+    subprocess.run([PYTHON, "-m", "venv", venv], check=True)
+    error = fail_once(place, place.links("usurper", venv_path=str(venv)))
+    assert "a package brings a bin/python3 of its own" in error, error
+
+
 # Other installers
 
 

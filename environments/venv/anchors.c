@@ -1,0 +1,113 @@
+#include "environments/venv/anchors.h"
+
+#include "base/cleanup.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "base/untrusted.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INFORMATION ".dist-info"
+
+enum { RECORD_MOST_BYTES = 4 * 1024 * 1024 };
+
+static const char *const venv_anchor_names[VENV_ANCHORS] = {"bin/python", "bin/python3",
+                                                            "pyvenv.cfg"};
+
+static struct venv_anchor venv_anchor_look(const char *venv, const char *name)
+{
+    AUTO_FREE char *path = memory_format("%s/%s", venv, name);
+    struct stat status;
+
+    if (lstat(path, &status) < 0)
+        return (struct venv_anchor){0};
+    return (struct venv_anchor){status.st_ino, status.st_ctim};
+}
+
+void venv_anchors_read(struct venv_anchors *ret, const char *venv)
+{
+    for (size_t i = 0; i < VENV_ANCHORS; i++)
+        ret->files[i] = venv_anchor_look(venv, venv_anchor_names[i]);
+}
+
+/* The end of the folder NAME that says it is the information of a package, or NULL. */
+static const char *venv_anchors_find_end(const char *name)
+{
+    const char *end = strstr(name, INFORMATION);
+
+    return end && !end[strlen(INFORMATION)] ? end : NULL;
+}
+
+/* True if the package whose information is in FOLDER of PACKAGES says that NAME is its file. */
+static bool venv_anchors_are_of(int packages, const char *folder, const char *name)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_FREE char *path = memory_format("%s/RECORD", folder);
+    AUTO_FREE char *line = memory_format("/%s,", name);
+    size_t length;
+    AUTO_FREE char *record = untrusted_read(packages, path, RECORD_MOST_BYTES, &length, &ignored);
+
+    return record && strstr(record, line);
+}
+
+static void venv_anchors_close_stream(DIR **stream)
+{
+    if (*stream)
+        closedir(*stream);
+}
+
+/* NULL: it cannot be read. */
+static DIR *venv_anchors_open_stream(const char *path)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int fd = untrusted_open_directory(AT_FDCWD, path, &ignored);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (stream)
+        STEAL_FD(fd);
+    return stream;
+}
+
+/* "gadget-1.0", which has brought NAME. Owned by the caller; NULL: not known. */
+static char *venv_anchors_find_package(const char *packages, const char *name)
+{
+    AUTO(venv_anchors_close_stream) DIR *stream = venv_anchors_open_stream(packages);
+    const struct dirent *entry;
+
+    while (stream && (entry = readdir(stream))) {
+        const char *end = venv_anchors_find_end(entry->d_name);
+
+        if (end && venv_anchors_are_of(dirfd(stream), entry->d_name, name))
+            return strndup(entry->d_name, (size_t)(end - entry->d_name));
+    }
+    return NULL;
+}
+
+static int venv_anchors_fail(const char *venv, const char *packages, const char *name,
+                             struct error *err)
+{
+    AUTO_FREE char *path = packages ? memory_format("%s/%s", venv, packages) : NULL;
+    AUTO_FREE char *package = path ? venv_anchors_find_package(path, name) : NULL;
+
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "%s%s brings a %s of its own, which is what makes a virtual environment",
+                     package ? "the package " : "a package", package ? package : "", name);
+}
+
+int venv_anchors_check(const struct venv_anchors *anchors, const char *venv, const char *packages,
+                       struct error *err)
+{
+    for (size_t i = 0; i < VENV_ANCHORS; i++) {
+        const struct venv_anchor *before = &anchors->files[i];
+        const struct venv_anchor now = venv_anchor_look(venv, venv_anchor_names[i]);
+
+        if (before->inode != now.inode || before->changed.tv_sec != now.changed.tv_sec ||
+            before->changed.tv_nsec != now.changed.tv_nsec)
+            return venv_anchors_fail(venv, packages, venv_anchor_names[i], err);
+    }
+    return 0;
+}
