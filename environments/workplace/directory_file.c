@@ -76,7 +76,8 @@ int directory_file_open(const struct working_directory *directory, const char *p
 /* Opens the folder NAME in PARENT, which is made if there is nothing of that name. */
 static int directory_file_enter(int parent, const char *name, struct error *err)
 {
-    (void)mkdirat(parent, name, FOLDER_MODE); /* opening it tells */
+    if (mkdirat(parent, name, FOLDER_MODE) < 0 && errno != EEXIST)
+        return error_set_errno(err, errno, "cannot make the folder %s", name);
     return untrusted_open_directory(parent, name, err);
 }
 

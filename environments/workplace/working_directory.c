@@ -151,37 +151,42 @@ int working_directory_attach(struct working_directory *directory)
     return -1;
 }
 
-/* Makes NAME in PARENT unless there is a directory; anything else in its place is removed. */
-static void working_directory_make_one(int parent, const char *name)
+/* Makes NAME in PARENT unless there is a directory; anything else in its place is removed. Returns
+ * 0, or why it could not be made. */
+static int working_directory_make_one(int parent, const char *name)
 {
     struct stat status;
 
     if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(status.st_mode))
         (void)unlinkat(parent, name, 0);
-    (void)mkdirat(parent, name, S_IRWXU); /* `attach` tells what is wrong */
+    return mkdirat(parent, name, S_IRWXU) < 0 && errno != EEXIST ? errno : 0;
 }
 
-static void make_place(const struct working_directory *directory)
+/* Returns 0, or why it could not be made. */
+static int make_place(const struct working_directory *directory)
 {
     AUTO_CLOSE int folder = -1;
-    struct error ignored = ERROR_INIT;
+    struct error err = ERROR_INIT;
+    int why;
 
     if (!working_directory_is_temporary(directory)) {
-        (void)fd_make_directories(directory->path, S_IRWXU, &ignored); /* `attach` tells */
-        return;
+        (void)fd_make_directories(directory->path, S_IRWXU, &err);
+        return err.number;
     }
-    working_directory_make_one(directory->workplace->root_fd, directory->folder);
+    why = working_directory_make_one(directory->workplace->root_fd, directory->folder);
     folder = open_folder(directory);
-    if (folder >= 0)
-        working_directory_make_one(folder, directory->handle);
+    return folder < 0 ? why : working_directory_make_one(folder, directory->handle);
 }
 
 int working_directory_make(struct working_directory *directory, struct error *err)
 {
     for (int i = 0; i < WORKPLACE_CREATE_TRIES; i++) {
-        make_place(directory);
+        int why = make_place(directory);
+
         if (working_directory_attach(directory) == 0)
             return 0;
+        if (why && errno == ENOENT)
+            errno = why; /* a full disk, for one */
     }
     return error_set_errno(err, errno, "cannot make the working directory %s", directory->path);
 }

@@ -1,8 +1,11 @@
 """The argument `files`: what a call puts into its working directory before its script runs."""
 
 import base64
+import contextlib
+import os
 
 import pytest
+from test_fallback import NAMESPACE, needs_namespaces
 
 import client
 
@@ -126,3 +129,18 @@ def test_a_list_of_changed_files_that_is_not_complete_says_so(server):
     result = server("run_python", {"code": "import shutil; shutil.rmtree('many')"})
     assert result["structuredContent"]["files_complete"] is True
     assert "More files" not in result["content"][0]["text"]
+
+
+@needs_namespaces
+def test_that_the_disk_is_full_is_told(tmp_path):
+    """tmpfs counts directories by their number only."""
+    mount = 'mount -t tmpfs -o nr_inodes=150 none "$XDG_STATE_HOME" && exec "$0"'
+    fill = "try:\n    for i in range(200): open(f'{i}', 'w').close()\nexcept OSError as error: print(error)"
+    with client.Server(transport="unix", command=[*NAMESPACE, "--mount", "sh", "-c", mount, os.environ["PYEXECD"]],
+                       environment={"XDG_STATE_HOME": str(tmp_path)}) as server:
+        server.initialize()
+        assert "No space left" in run(server, fill, [{"path": "folder/f", "text": ""}])["stdout"]
+        assert "No space left on device" in refusal(server, {"path": "other/f", "text": ""})
+        with contextlib.closing(server.connect()) as another:
+            another.initialize()
+            assert "No space left on device" in refusal(another)
