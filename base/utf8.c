@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
@@ -53,16 +54,33 @@ size_t utf8_sequence(const char *text, size_t length, size_t *ret_skip)
     return 0;
 }
 
+/* Some of the bytes at the start of TEXT that are ASCII: they are most of most texts. */
+static size_t utf8_ascii(const char *text, size_t length)
+{
+    static const uint64_t upper = 0x8080808080808080;
+    size_t done = 0;
+    uint64_t word;
+
+    for (; done + sizeof word <= length; done += sizeof word) {
+        memcpy(&word, text + done, sizeof word);
+        if (word & upper)
+            break;
+    }
+    return done;
+}
+
 bool utf8_is_valid(const char *text, size_t length)
 {
     size_t skip;
 
-    for (size_t i = 0; i < length;) {
+    for (size_t i = utf8_ascii(text, length); i < length;) {
         size_t bytes = utf8_sequence(text + i, length - i, &skip);
 
         if (bytes == 0)
             return false;
         i += bytes;
+        if (bytes == 1)
+            i += utf8_ascii(text + i, length - i);
     }
     return true;
 }
@@ -74,8 +92,10 @@ char *utf8_repair(const char *text, size_t length, size_t *ret_length)
 
     for (size_t i = 0; i < length;) {
         size_t skip = 0;
-        size_t bytes = utf8_sequence(text + i, length - i, &skip);
+        size_t bytes = utf8_ascii(text + i, length - i);
 
+        if (bytes == 0)
+            bytes = utf8_sequence(text + i, length - i, &skip);
         if (bytes > 0) {
             memcpy(repaired + used, text + i, bytes);
             used += bytes;

@@ -1,7 +1,9 @@
 #include "server/jsonrpc/message.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/jsonrpc/long_strings.h"
 #include "server/mcp/error_object.h"
 
 #include <stdbool.h>
@@ -10,22 +12,39 @@
 
 /* Reading */
 
+/* In the position a long string counts as an empty one. */
 static void message_explain(const json_error_t *failure, struct error *err)
 {
     error_set(err, ERROR_PARSE, "%s at line %d column %d", failure->text, failure->line,
               failure->column);
 }
 
+/* The parser takes some 15 ms for a megabyte, in which nobody else is served. */
+static int message_check_rest(size_t length, struct error *err)
+{
+    if (length <= MESSAGE_REST_BYTES)
+        return 0;
+    return error_set(err, ERROR_INVALID_REQUEST,
+                     "message has more than %d bytes besides its strings of %d bytes and more",
+                     MESSAGE_REST_BYTES, SCAN_LONG_BYTES);
+}
+
 json_t *message_parse(char *text, size_t length, struct scan *scan, struct error *err)
 {
+    AUTO(long_strings_deinit) struct long_strings strings = {0};
     json_error_t failure;
     json_t *value;
 
     if (scan_text(scan, text, length, err) < 0)
         return NULL;
+    length = long_strings_take(&strings, scan, text, length);
+    if (message_check_rest(length, err) < 0)
+        return NULL;
     value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL,
                        &failure);
-    if (!value)
+    if (value)
+        long_strings_put_back(&strings, value);
+    else
         message_explain(&failure, err);
     return value;
 }

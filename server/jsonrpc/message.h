@@ -10,7 +10,10 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum { MESSAGE_ID_BYTES = 1024 }; /* longest id, as JSON text */
+enum {
+    MESSAGE_ID_BYTES = 1024,          /* longest id, as JSON text */
+    MESSAGE_REST_BYTES = 1024 * 1024, /* of a message, besides its long strings (scan.h) */
+};
 
 enum message_kind {
     MESSAGE_REQUEST,

@@ -118,11 +118,41 @@ static enum scan_key scan_find_key(const char *text, size_t length)
     return KEY_OTHER;
 }
 
+/* The place of the next quote at AT or behind it. */
+static size_t scan_find_quote(const struct scanner *scanner, size_t at)
+{
+    const char *quote =
+        at < scanner->length ? memchr(scanner->text + at, '"', scanner->length - at) : NULL;
+
+    return quote ? (size_t)(quote - scanner->text) : scanner->length;
+}
+
+/* No byte is looked at more than twice: a quote that was found is kept until an escape takes it. */
 static size_t string_end(const struct scanner *scanner, size_t at)
 {
-    while (at < scanner->length && scanner->text[at] != '"')
-        at += scanner->text[at] == '\\' ? 2 : 1;
-    return at < scanner->length ? at : scanner->length;
+    size_t quote = scan_find_quote(scanner, at);
+    const char *escape;
+
+    while (at < quote && (escape = memchr(scanner->text + at, '\\', quote - at))) {
+        at = (size_t)(escape - scanner->text) + 2;
+        if (at > quote)
+            quote = scan_find_quote(scanner, at);
+    }
+    return quote;
+}
+
+static void note_string(struct scanner *scanner, size_t start, size_t end)
+{
+    struct scan *scan = scanner->scan;
+
+    if (end - start < SCAN_LONG_BYTES || end == scanner->length)
+        return;
+    if (scan->string_count == scan->string_room) {
+        scan->string_room = 2 * scan->string_room + 1;
+        scan->strings = memory_resize(scan->strings, scan->string_room * sizeof *scan->strings);
+    }
+    scan->strings[scan->string_count++] =
+        (struct scan_string){.node = scanner->nodes, .start = start, .end = end};
 }
 
 static int pass_string(struct scanner *scanner, struct error *err)
@@ -132,8 +162,12 @@ static int pass_string(struct scanner *scanner, struct error *err)
     size_t end = string_end(scanner, start);
 
     scanner->at = end + 1;
-    if (!level || !level->expects_key)
-        return count_node(scanner, err);
+    if (!level || !level->expects_key) {
+        if (count_node(scanner, err) < 0)
+            return -1;
+        note_string(scanner, start, end);
+        return 0;
+    }
     level->key = scan_find_key(scanner->text + start, end - start);
     level->expects_key = false;
     if (++level->members > SCAN_MEMBERS)
@@ -322,6 +356,7 @@ void scan_deinit(struct scan *scan)
     for (size_t i = 0; i < scan->count; i++)
         free(scan->numbers[i].digits);
     free(scan->numbers);
+    free(scan->strings);
     *scan = (struct scan){0};
 }
 

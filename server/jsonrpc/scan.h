@@ -3,7 +3,8 @@
  * The parser builds a tree for whatever it is given and refuses numbers that do not fit its types.
  * So limits are kept here, before anything is allocated, and integers beyond 64 bits and reals
  * beyond a double are overwritten by +-1e308 and blanks, which says "very large" just as well.
- * Where such an integer is an id, its digits are kept: an id is echoed digit by digit.
+ * Where such an integer is an id, its digits are kept: an id is echoed digit by digit. Long strings
+ * are found, for long_strings.h.
  *
  * The scan does not judge syntax. What it makes of malformed text does not matter, since the parser
  * refuses that text afterwards. */
@@ -15,8 +16,9 @@
 
 enum {
     SCAN_DEPTH = 64,
-    SCAN_NODES = 100000,  /* values of any kind */
-    SCAN_MEMBERS = 10000, /* of one object */
+    SCAN_NODES = 100000,   /* values of any kind */
+    SCAN_MEMBERS = 10000,  /* of one object */
+    SCAN_LONG_BYTES = 256, /* of a string that counts as long, as it is written */
 };
 
 enum scan_place {
@@ -31,9 +33,19 @@ struct scan_number {
     char *digits; /* with a sign, if it had one; owned */
 };
 
+/* A long string that is a value. */
+struct scan_string {
+    size_t node;  /* which value of the message it is; the first one is 1 */
+    size_t start; /* of what is between its quotes */
+    size_t end;
+};
+
 struct scan {
     struct scan_number *numbers; /* owned */
     size_t count;
+    struct scan_string *strings; /* owned */
+    size_t string_count;
+    size_t string_room;
 };
 
 /* Goes over LENGTH bytes of TEXT and changes them in place. ERROR_INVALID_REQUEST beyond a limit.

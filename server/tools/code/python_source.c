@@ -9,6 +9,11 @@ void python_source_init(struct python_source *source, const char *code, size_t l
     *source = (struct python_source){.at = code, .end = code + length, .number = 1};
 }
 
+static bool python_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\f' || c == '\r';
+}
+
 static char python_source_peek(const struct python_source *source, size_t ahead)
 {
     return (size_t)(source->end - source->at) > ahead ? source->at[ahead] : '\0';
@@ -23,8 +28,9 @@ static void python_source_step(struct python_source *source)
 
 static void python_source_skip_comment(struct python_source *source)
 {
-    while (source->at < source->end && *source->at != '\n')
-        source->at++;
+    const char *end = memchr(source->at, '\n', (size_t)(source->end - source->at));
+
+    source->at = end ? end : source->end;
 }
 
 /* Moves over a string, which begins here. A backslash keeps the next character from ending it, in a
@@ -58,7 +64,7 @@ static bool python_source_begin(struct python_source *source, struct python_line
     while (source->at < source->end) {
         const char *start = source->at;
 
-        while (source->at < source->end && strchr(" \t\f\r", *source->at) && *source->at)
+        while (source->at < source->end && python_is_blank(*source->at))
             source->at++;
         if (python_source_peek(source, 0) == '#')
             python_source_skip_comment(source);
@@ -132,7 +138,7 @@ static void python_source_finish(struct python_source *source, struct python_lin
                 python_source_step(source);
             python_source_step(source);
         }
-        if (!strchr(" \t\f\r\n", c))
+        if (!python_is_blank(c) && c != '\n')
             last = source->at;
     }
     if (depth > 0)
