@@ -153,8 +153,12 @@ void subscriber_want_lists(struct subscriber *subscriber)
     }
 }
 
-static int subscriber_check_room(const struct subscriber *subscriber, struct error *err)
+static int subscriber_check_room(const struct subscriber *subscriber, const char *uri,
+                                 struct error *err)
 {
+    if (strlen(uri) > SUBSCRIPTIONS_URI_BYTES)
+        return error_set(err, ERROR_INVALID_PARAMS, "a URI of more than %d bytes names no resource",
+                         SUBSCRIPTIONS_URI_BYTES);
     if (json_object_size(subscriber->resources) < SUBSCRIPTIONS_RESOURCES)
         return 0;
     return error_set(err, ERROR_INVALID_PARAMS, "more than %d resources are watched",
@@ -165,7 +169,7 @@ int subscriber_add_resource(struct subscriber *subscriber, const char *uri, stru
 {
     if (json_object_get(subscriber->resources, uri))
         return 0;
-    if (subscriber_check_room(subscriber, err) < 0)
+    if (subscriber_check_room(subscriber, uri, err) < 0)
         return -1;
     if (!subscriber->resources)
         subscriber->resources = json_object();

@@ -13,7 +13,10 @@ struct mcp_request;
 
 #define SUBSCRIBER_ID_KEY MCP_META_PREFIX "subscriptionId" /* of a request that listens */
 
-enum { SUBSCRIPTIONS_RESOURCES = 1024 }; /* most resources that one subscriber watches */
+enum {
+    SUBSCRIPTIONS_RESOURCES = 1024, /* most resources that one subscriber watches */
+    SUBSCRIPTIONS_URI_BYTES = 8192, /* the longest name of one */
+};
 
 struct subscriber {
     struct list link;            /* in the server's subscriptions */

@@ -9,6 +9,7 @@
 #include "server/mcp/server.h"
 #include "server/mcp/subscriber.h"
 #include "server/mcp/task_store.h"
+#include "server/tools/caller.h"
 #include "server/tools/registry.h"
 
 #include <ev.h>
@@ -148,6 +149,42 @@ void subscriptions_resume(struct mcp_peer *peer)
     subscriptions_schedule(peer->server->subscriptions);
 }
 
+/* What one principal has of all. */
+struct subscriptions_share {
+    size_t subscribers;
+    size_t resources;
+};
+
+static struct subscriptions_share subscriptions_count(const struct list *subscribers,
+                                                      const struct principal *principal)
+{
+    struct subscriptions_share share = {0};
+
+    LIST_FOR_EACH (subscribers, link) {
+        const struct subscriber *subscriber = CONTAINER_OF(link, struct subscriber, link);
+
+        if (subscriber->peer->caller->principal != principal)
+            continue;
+        share.subscribers++;
+        share.resources += json_object_size(subscriber->resources);
+    }
+    return share;
+}
+
+/* Fails when the principal of PEER watches more than it may, on all its connections. */
+static int subscriptions_check_share(const struct mcp_peer *peer, struct error *err)
+{
+    const struct subscriptions *subscriptions = peer->server->subscriptions;
+    const struct principal *principal = peer->caller->principal;
+    size_t watched = subscriptions_count(&subscriptions->peers, principal).resources +
+                     subscriptions_count(&subscriptions->listeners, principal).resources;
+
+    if (watched <= SUBSCRIPTIONS_RESOURCES_PER_PRINCIPAL)
+        return 0;
+    return error_set(err, ERROR_BUSY, "you watch %d resources already; give some up",
+                     SUBSCRIPTIONS_RESOURCES_PER_PRINCIPAL);
+}
+
 enum outcome subscriptions_subscribe(struct mcp_request *request, json_t **ret, struct error *err)
 {
     const char *uri;
@@ -155,6 +192,10 @@ enum outcome subscriptions_subscribe(struct mcp_request *request, json_t **ret, 
     if (params_name(request->params, "uri", &uri, err) < 0 ||
         subscriber_add_resource(&request->peer->subscriber, uri, err) < 0)
         return OUTCOME_FAILED;
+    if (subscriptions_check_share(request->peer, err) < 0) {
+        json_object_del(request->peer->subscriber.resources, uri);
+        return OUTCOME_FAILED;
+    }
     *ret = json_object();
     return OUTCOME_READY;
 }
@@ -209,18 +250,36 @@ void subscriptions_forget(struct mcp_request *request)
     request->listener = NULL;
 }
 
+static int subscriptions_check_room(const struct mcp_peer *peer, struct error *err)
+{
+    const struct subscriptions *subscriptions = peer->server->subscriptions;
+    const struct subscriptions_share own =
+        subscriptions_count(&subscriptions->listeners, peer->caller->principal);
+
+    if (own.subscribers >= SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL)
+        return error_set(err, ERROR_BUSY, "%d requests of yours listen already; end some",
+                         SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL);
+    if (subscriptions->listener_count >= SUBSCRIPTIONS_LISTENERS)
+        return error_set(err, ERROR_BUSY, "%d requests listen already; try again later",
+                         SUBSCRIPTIONS_LISTENERS);
+    return 0;
+}
+
 enum outcome subscriptions_listen(struct mcp_request *request, json_t **ret, struct error *err)
 {
     struct subscriber *listener;
     json_t *honoured = NULL;
 
     (void)ret;
-    if (request->peer->server->subscriptions->listener_count >= SUBSCRIPTIONS_LISTENERS)
-        return error_set(err, ERROR_BUSY, "%d requests listen already; try again later",
-                         SUBSCRIPTIONS_LISTENERS);
+    if (subscriptions_check_room(request->peer, err) < 0)
+        return OUTCOME_FAILED;
     listener = subscriptions_listener_new(request);
     if (read_id(listener, err) < 0 || subscriber_read_wishes(listener, &honoured, err) < 0)
         return OUTCOME_FAILED;
+    if (subscriptions_check_share(request->peer, err) < 0) {
+        json_decref(honoured);
+        return OUTCOME_FAILED;
+    }
     if (listener->tasks)
         subscriptions_schedule(request->peer->server->subscriptions);
     subscriber_send(listener, "notifications/subscriptions/acknowledged",

@@ -17,7 +17,11 @@ struct mcp_request;
 struct mcp_server;
 struct subscriptions;
 
-enum { SUBSCRIPTIONS_LISTENERS = 1024 }; /* most requests that listen at a time */
+enum {
+    SUBSCRIPTIONS_LISTENERS = 1024, /* most requests that listen at a time */
+    SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL = SUBSCRIPTIONS_LISTENERS / 4,
+    SUBSCRIPTIONS_RESOURCES_PER_PRINCIPAL = 4096, /* most that its subscribers watch together */
+};
 
 struct subscriptions *subscriptions_new(struct mcp_server *server);
 

@@ -100,9 +100,26 @@ static void connections_serve(struct connection *connection, int out, double gra
 /* Room */
 
 typedef bool (*connections_relation)(const struct holder *holder, const struct holder *other);
+typedef bool (*connections_property)(const struct connection *connection);
 
-/* How many connections, of those that are WAITING or of the others, are IS of HOLDER. */
-static unsigned connections_count(const struct connections *connections, bool waiting,
+static bool connection_is_waiting(const struct connection *connection)
+{
+    return connection->waiting;
+}
+
+static bool connection_is_known(const struct connection *connection)
+{
+    return !connection->waiting;
+}
+
+/* It is kept for a further request only: its client expects that it may be closed. */
+static bool connection_is_idle(const struct connection *connection)
+{
+    return connection->kind == CONNECTION_HTTP && connection->http.state == HTTP_CONNECTION_IDLE;
+}
+
+/* How many connections HAVE a property and are IS of HOLDER. */
+static unsigned connections_count(const struct connections *connections, connections_property have,
                                   const struct holder *holder, connections_relation is)
 {
     const struct list *lists[] = {&connections->active, &connections->leaving};
@@ -112,7 +129,7 @@ static unsigned connections_count(const struct connections *connections, bool wa
         LIST_FOR_EACH (lists[i], link) {
             const struct connection *connection = CONTAINER_OF(link, struct connection, link);
 
-            count += connection->waiting == waiting && is(&connection->holder, holder);
+            count += have(connection) && is(&connection->holder, holder);
         }
     }
     return count;
@@ -133,8 +150,8 @@ static bool connections_has_its_share(const struct connections *connections,
     unsigned own = connections->limits.per_peer;
     unsigned half = (connections->limits.connections + 1) / 2;
 
-    return connections_count(connections, false, holder, holder_is) >= own ||
-           connections_count(connections, false, holder, holder_is_kin) >=
+    return connections_count(connections, connection_is_known, holder, holder_is) >= own ||
+           connections_count(connections, connection_is_known, holder, holder_is_kin) >=
                (own > half ? own : half);
 }
 
@@ -160,21 +177,20 @@ static unsigned connections_waiting(const struct connections *connections)
     return waiting;
 }
 
-/* Makes room for one that waits: the oldest goes, of those who have the most. */
-static void connections_evict_waiting(struct connections *connections)
+/* The oldest goes of those that HAVE a property, and whose holders have the most such. False: there
+ * is none. */
+static bool connections_evict(struct connections *connections, connections_property have)
 {
     struct connection *victim = NULL;
     unsigned most = 0;
 
-    if (connections_waiting(connections) < CONNECTIONS_WAITING)
-        return;
     LIST_FOR_EACH (&connections->active, link) {
         struct connection *connection = CONTAINER_OF(link, struct connection, link);
         unsigned count;
 
-        if (!connection->waiting)
+        if (!have(connection))
             continue;
-        count = connections_count(connections, true, &connection->holder, holder_is);
+        count = connections_count(connections, have, &connection->holder, holder_is);
         if (count <= most)
             continue;
         most = count;
@@ -182,6 +198,19 @@ static void connections_evict_waiting(struct connections *connections)
     }
     if (victim)
         connection_free(victim);
+    return victim != NULL;
+}
+
+/* Makes room for one that waits. */
+static void connections_make_room(struct connections *connections)
+{
+    const bool is_full = connections->count >= connections->limits.connections;
+    bool has_room = !is_full && connections_waiting(connections) < CONNECTIONS_WAITING;
+
+    if (!has_room)
+        has_room = connections_evict(connections, connection_is_waiting);
+    if (!has_room)
+        (void)connections_evict(connections, connection_is_idle);
 }
 
 /* The way in */
@@ -295,7 +324,7 @@ void connections_admit(struct connections *connections, int fd, const struct pee
     }
     connections->has_insider = false;
     if (waiting)
-        connections_evict_waiting(connections);
+        connections_make_room(connections);
     full = connections->count >= connections->limits.connections ||
            (!waiting && connections_has_its_share(connections, &holder));
     if (set_full(connections, full)) {

@@ -3,8 +3,9 @@
  * A client of a socket that asks for a token is WAITING until it has shown it, and one that speaks
  * HTTP until a request of it has been found to be for us. Waiting ones have a small number of
  * places of their own, and a new one takes the place of the oldest of those who have the most:
- * whoever fills them all keeps nobody else out. All others count for a limit per client, and those
- * of one user or address may have half of all together. */
+ * whoever fills them all keeps nobody else out. Where all places are taken, it takes that of a
+ * waiting one or of one that is idle between two requests. All others count for a limit per client,
+ * and those of one user or address may have half of all together. */
 #pragma once
 
 #include "base/list.h"

@@ -48,6 +48,19 @@ def scrape(address):
             (line.rsplit(" ", 1) for line in answer.body.decode().splitlines() if line[0] != "#")}
 
 
+@pytest.mark.parametrize("first", ["", "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n"])
+def test_health_is_told_while_others_idle(port, first):
+    with serve(f"http://127.0.0.1:{port}") as server, contextlib.ExitStack() as crowd:
+        server.initialize()
+        for _ in range(16):
+            idle = crowd.enter_context(socket.create_connection(("127.0.0.1", port)))
+            idle.sendall(first.format(port).encode())
+            if first:
+                assert idle.recv(1000).startswith(b"HTTP/1.1 200 ")
+        for _ in range(3):
+            assert ask(port, "/healthz").status == 200
+
+
 def test_health(port):
     with serve(f"http://127.0.0.1:{port}") as server:
         server.initialize()

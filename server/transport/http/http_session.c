@@ -22,9 +22,14 @@ static struct event_stream *stream_of(struct list *link)
     return CONTAINER_OF(link, struct event_stream, link);
 }
 
+struct http_session *http_session_of_stream(const struct event_stream *stream)
+{
+    return CONTAINER_OF(stream->session, struct http_session, session);
+}
+
 static void http_session_on_stream_ended(struct event_stream *stream)
 {
-    struct http_session *session = CONTAINER_OF(stream->session, struct http_session, session);
+    struct http_session *session = http_session_of_stream(stream);
 
     if (stream->state == EVENT_STREAM_COMPLETE)
         http_sessions_keep(session->owner, stream);

@@ -30,6 +30,9 @@ struct http_session {
 struct http_session *http_session_new(struct http_sessions *owner, const char *principal,
                                       const struct holder *holder);
 
+/* The session that STREAM is of. */
+struct http_session *http_session_of_stream(const struct event_stream *stream);
+
 /* Cancels what runs and ends what is open. */
 void http_session_free(struct http_session *session);
 

@@ -8,6 +8,7 @@
 enum {
     KEPT_BYTES = 16 * 1024 * 1024, /* of complete answers, for all clients */
     KEPT_STREAMS = 1024,
+    KEPT_SHARE = 4, /* one principal has a fourth part of both */
 };
 
 #define HTTP_SESSIONS_KEPT_SECONDS 300.0
@@ -41,25 +42,68 @@ void http_sessions_drop(struct http_sessions *sessions, struct event_stream *str
     list_append(&sessions->over, &stream->link);
 }
 
-static void drop_longest_kept(struct http_sessions *sessions)
+static void http_sessions_give_up(struct http_sessions *sessions, struct event_stream *stream)
 {
-    struct event_stream *stream = longest_kept(sessions);
-
     event_stream_close(stream);
     http_sessions_drop(sessions, stream);
 }
 
+/* What is kept for one principal, or for all. */
+struct http_sessions_share {
+    size_t bytes;
+    unsigned count;
+    struct event_stream *longest; /* complete for longest; NULL: none is */
+};
+
+static struct http_sessions_share http_sessions_share_of(const struct http_sessions *sessions,
+                                                         const char *principal)
+{
+    struct http_sessions_share share = {0};
+
+    LIST_FOR_EACH (&sessions->kept, link) {
+        struct event_stream *stream = CONTAINER_OF(link, struct event_stream, kept_link);
+
+        if (strcmp(http_session_of_stream(stream)->principal, principal) != 0)
+            continue;
+        share.bytes += stream->log.bytes;
+        share.count++;
+        if (!share.longest)
+            share.longest = stream;
+    }
+    return share;
+}
+
+/* Gives up the longest kept of SHARE if that is too much, NEWEST aside: one answer is kept however
+ * large it is. */
+static bool http_sessions_shrink(struct http_sessions *sessions,
+                                 const struct http_sessions_share *share, unsigned part,
+                                 const struct event_stream *newest)
+{
+    if (share->count <= KEPT_STREAMS / part &&
+        (share->bytes <= KEPT_BYTES / part || share->longest == newest))
+        return false;
+    http_sessions_give_up(sessions, share->longest);
+    return true;
+}
+
 void http_sessions_keep(struct http_sessions *sessions, struct event_stream *stream)
 {
+    const char *principal = http_session_of_stream(stream)->principal;
+    struct http_sessions_share share;
+
     if (!list_is_empty(&stream->kept_link))
         return;
     stream->kept_since = clock_seconds();
     list_append(&sessions->kept, &stream->kept_link);
     sessions->kept_bytes += stream->log.bytes;
     sessions->kept_count++;
-    while (sessions->kept_count > KEPT_STREAMS ||
-           (sessions->kept_bytes > KEPT_BYTES && longest_kept(sessions) != stream))
-        drop_longest_kept(sessions);
+    do
+        share = http_sessions_share_of(sessions, principal);
+    while (http_sessions_shrink(sessions, &share, KEPT_SHARE, stream));
+    do
+        share = (struct http_sessions_share){sessions->kept_bytes, sessions->kept_count,
+                                             longest_kept(sessions)};
+    while (http_sessions_shrink(sessions, &share, 1, stream));
 }
 
 static void free_over(struct http_sessions *sessions)
@@ -171,7 +215,7 @@ static void http_sessions_on_tick(struct ev_loop *loop, struct ev_timer *timer, 
     (void)events;
     while (!list_is_empty(&sessions->kept) &&
            now - longest_kept(sessions)->kept_since > HTTP_SESSIONS_KEPT_SECONDS)
-        drop_longest_kept(sessions);
+        http_sessions_give_up(sessions, longest_kept(sessions));
     while (!list_is_empty(&sessions->all)) {
         struct http_session *oldest = session_of(sessions->all.next);
 

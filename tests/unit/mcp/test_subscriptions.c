@@ -5,6 +5,7 @@
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
 #include "server/mcp/server.h"
+#include "server/mcp/subscriber.h"
 #include "server/tools/registry.h"
 #include "tests/fixture/tools.h"
 
@@ -244,28 +245,91 @@ static void a_slow_peer_is_told_when_it_reads_again(void **state)
     expect("request notifications/tools/list_changed {" TAG "7}}\n");
 }
 
+static void what_one_principal_may_watch_is_bounded(void **state)
+{
+    enum { PEERS = SUBSCRIPTIONS_RESOURCES_PER_PRINCIPAL / SUBSCRIPTIONS_RESOURCES };
+    AUTO_JSON json_t *uris = json_array();
+    struct mcp_peer others[PEERS];
+    struct mcp_peer stranger;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < PEERS; i++) {
+        mcp_peer_init(&others[i], &scene.server,
+                      &(struct mcp_peer_settings){.principal = "somebody"});
+        for (int j = 0; j < SUBSCRIPTIONS_RESOURCES; j++) {
+            AUTO_FREE char *uri = memory_format("a:%d", j);
+
+            assert_int_equal(subscriber_add_resource(&others[i].subscriber, uri, &err), 0);
+        }
+    }
+    assert_int_equal(start(0, "1", "resources/subscribe", "{\"uri\":\"a:0\"}"), OUTCOME_FAILED);
+    assert_int_equal(scene.error.code, ERROR_BUSY);
+    assert_int_equal(listen(0, "7", "{\"resourceSubscriptions\":[\"a:0\"]}"), OUTCOME_FAILED);
+    assert_int_equal(scene.error.code, ERROR_BUSY);
+    mcp_peer_init(&stranger, &scene.server, &(struct mcp_peer_settings){.principal = "other"});
+    assert_int_equal(subscriber_add_resource(&stranger.subscriber, "a:0", &err), 0);
+    mcp_peer_deinit(&others[0]);
+    assert_int_equal(start(0, "1", "resources/subscribe", "{\"uri\":\"a:0\"}"), OUTCOME_READY);
+    mcp_peer_deinit(&stranger);
+    for (int i = 1; i < PEERS; i++)
+        mcp_peer_deinit(&others[i]);
+}
+
+static void a_name_of_many_bytes_is_not_watched(void **state)
+{
+    AUTO_FREE char *uri = memory_new(SUBSCRIPTIONS_URI_BYTES + 2, 1);
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    memset(uri, 'a', SUBSCRIPTIONS_URI_BYTES + 1);
+    assert_int_equal(subscriber_add_resource(&scene.peer.subscriber, uri, &err), -1);
+    assert_int_equal(err.code, ERROR_INVALID_PARAMS);
+    uri[SUBSCRIPTIONS_URI_BYTES] = '\0';
+    assert_int_equal(subscriber_add_resource(&scene.peer.subscriber, uri, &err), 0);
+}
+
+/* Starts as many requests that listen as PEER may have. */
+static void listen_often(struct mcp_peer *peer, struct mcp_request *requests)
+{
+    for (size_t i = 0; i < SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL; i++) {
+        json_t *result = NULL;
+
+        requests[i] = (struct mcp_request){.peer = peer,
+                                           .id = "8",
+                                           .method = "subscriptions/listen",
+                                           .params = scene.params[0],
+                                           .notify = on_notify};
+        assert_int_equal(mcp_request_start(&requests[i], &result, &scene.error), OUTCOME_PENDING);
+    }
+}
+
 static void how_many_may_listen_is_bounded(void **state)
 {
+    enum { PEERS = SUBSCRIPTIONS_LISTENERS / SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL };
     struct mcp_request *many = memory_new(SUBSCRIPTIONS_LISTENERS, sizeof *many);
+    struct mcp_peer peers[PEERS];
 
     (void)state;
     assert_int_equal(listen(0, "7", "{}"), OUTCOME_PENDING);
-    for (size_t i = 1; i < SUBSCRIPTIONS_LISTENERS; i++) {
-        json_t *result = NULL;
-
-        many[i] = (struct mcp_request){.peer = &scene.peer,
-                                       .id = "8",
-                                       .method = "subscriptions/listen",
-                                       .params = scene.params[0],
-                                       .notify = on_notify};
-        assert_int_equal(mcp_request_start(&many[i], &result, &scene.error), OUTCOME_PENDING);
-    }
-    assert_int_equal(listen(1, "9", "{}"), OUTCOME_FAILED);
-    assert_int_equal(scene.error.code, ERROR_BUSY);
     mcp_request_cancel(&scene.requests[0]);
+    for (int i = 0; i < PEERS; i++) {
+        AUTO_FREE char *name = i == 0 ? memory_copy_string("somebody") : memory_format("p%d", i);
+
+        mcp_peer_init(&peers[i], &scene.server, &(struct mcp_peer_settings){.principal = name});
+        listen_often(&peers[i], many + i * SUBSCRIPTIONS_LISTENERS_PER_PRINCIPAL);
+        assert_int_equal(listen(1, "9", "{}"), OUTCOME_FAILED); /* of somebody, too */
+        assert_int_equal(scene.error.code, ERROR_BUSY);
+    }
+    mcp_request_cancel(&many[SUBSCRIPTIONS_LISTENERS - 1]);
+    assert_int_equal(listen(1, "9", "{}"), OUTCOME_FAILED);
+    mcp_request_cancel(&many[0]);
     assert_int_equal(listen(1, "9", "{}"), OUTCOME_PENDING);
-    for (size_t i = 1; i < SUBSCRIPTIONS_LISTENERS; i++)
+    for (size_t i = 0; i < SUBSCRIPTIONS_LISTENERS; i++)
         mcp_request_deinit(&many[i]);
+    for (int i = 0; i < PEERS; i++)
+        mcp_peer_deinit(&peers[i]);
     free(many);
 }
 
@@ -316,6 +380,8 @@ int main(void)
         TEST(who_has_cancelled_hears_nothing_more),
         TEST(at_the_end_who_listens_is_answered),
         TEST(a_slow_peer_is_told_when_it_reads_again),
+        TEST(what_one_principal_may_watch_is_bounded),
+        TEST(a_name_of_many_bytes_is_not_watched),
         TEST(how_many_may_listen_is_bounded),
         TEST(wishes_that_are_none_are_refused),
         TEST(what_the_server_does_not_have_cannot_be_wished_for),

@@ -213,20 +213,26 @@ static struct event_stream *add_complete(struct http_session *session, size_t le
 static void test_complete_answers_are_kept_in_bounded_memory(void **state)
 {
     enum { LARGE = 1024 * 1024 };
+    static const char *const principals[MOST] = {"alice", "bob", "carol", "dave"};
     struct http_sessions *sessions = *state;
-    struct http_session *session = open_session(sessions, "alice");
+    struct http_session *opened[MOST];
 
-    session->session.call_count = 1;
-    for (int i = 0; i < 100; i++) {
-        add_complete(session, LARGE);
-        turn_once(sessions->loop);
+    for (int p = 0; p < MOST; p++) {
+        opened[p] = open_session(sessions, principals[p]);
+        opened[p]->session.call_count = 1;
+        for (int i = 0; i < 100; i++) {
+            add_complete(opened[p], LARGE);
+            turn_once(sessions->loop);
+        }
+        assert_int_equal(sessions->kept_count, 4 * (p + 1)); /* nobody has more than a fourth */
+        assert_int_equal(sessions->kept_bytes, 4 * (p + 1) * LARGE);
     }
-    assert_int_equal(sessions->kept_count, 16);
-    assert_int_equal(sessions->kept_bytes, 16 * LARGE);
-    for (int i = 0; i < 2000; i++)
-        add_complete(session, 1);
+    for (int p = 0; p < MOST; p++)
+        for (int i = 0; i < 500; i++)
+            add_complete(opened[p], 1);
     assert_int_equal(sessions->kept_count, 1024);
-    http_sessions_close(session);
+    for (int p = 0; p < MOST; p++)
+        http_sessions_close(opened[p]);
     assert_int_equal(sessions->kept_count, 0);
     assert_int_equal(sessions->kept_bytes, 0);
 }
