@@ -1,13 +1,15 @@
 """How the Python of a session makes a copy of itself, which goes on as another session (see driver.py).
 
 An order comes with four descriptors: the socket for the cells of the copy, its standard output and errors, and a gate.
-Over the gate the supervisor is told that the copy is there, or why it cannot be; it knows by itself who says so.
+Over the gate the supervisor is told that the copy is there, or why it cannot be; it knows by itself who says so. Both wait
+at the gate until the copy is in its cgroups.
 """
 
 import fcntl
 import functools
 import gc
 import os
+import select
 import signal
 import stat
 import sys
@@ -20,6 +22,7 @@ PR_GET_TID_ADDRESS = 40
 CHANNEL_OF_COPY, OUTPUT_OF_COPY, ERRORS_OF_COPY, GATE = range(4)
 SUPERVISOR = 1
 CGROUP_SECONDS = 10  # until the supervisor has the copy for a child
+START_SECONDS = 1  # that the original waits for its copy, which may have died
 THREAD_SECONDS = 0.2  # for threads that end because of the fork
 WHY_BYTES = 200
 HARMLESS_DEVICES = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
@@ -223,6 +226,14 @@ def become_copy(given, files, state):
     os.dup2(given[ERRORS_OF_COPY], 2)
 
 
+def wait_for_copy(gate):
+    """What starts while the supervisor looks at the copy is taken for the copy's."""
+    waiting = select.poll()
+    waiting.register(gate, select.POLLIN)
+    if waiting.poll(START_SECONDS * 1000):
+        os.read(gate, 1)
+
+
 def state_of_random():
     random = sys.modules.get("random")
     return random.getstate() if random is not None else None
@@ -235,6 +246,7 @@ def try_to_copy(channel, given, loop):
     files = files_to_open([0, 1, 2, channel, *given, *descriptors_of(loop)])
     state = state_of_random()
     if not fork_away():
+        wait_for_copy(given[GATE])
         return False
     try:
         become_copy(given, files, state)

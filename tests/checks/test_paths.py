@@ -60,6 +60,7 @@ EXCEPT = {
     "environments/process/nursery.c": ("fopen", KERNEL),
     "environments/process/runner/cold_start.c": ("open", KERNEL),
     "environments/process/runner/confine.c": ("opendir stat", KERNEL),
+    "environments/process/runner/copies.c": ("open", KERNEL),
     "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),
     "environments/process/runner/files.c": ("open openat", "with O_PATH, for rules; where it can be written, no links"),
     "environments/process/runner/identity.c": ("open stat", KERNEL),

@@ -307,6 +307,31 @@ def test_the_end_of_a_copy_takes_all_that_it_has_started_and_nothing_else():
         assert origin.shown("1") == "1"
 
 
+@pytest.mark.parametrize("stay", ["stays()", "os.setsid()\n        if not fork(): stays()\n        os._exit(0)"])
+def test_the_end_of_a_copy_takes_what_its_fork_has_started(server, stay):
+    name = f"stays-{os.getpid()}"[:15]
+    hook = (f"import ctypes, os, time\nfork, prctl = ctypes.CDLL(None).fork, ctypes.CDLL(None).prctl\n"
+            f"def stays():\n    prctl(15, b'{name}')\n    time.sleep(3600)\n"
+            f"def hook():\n    if not fork():\n        {stay}\nos.register_at_fork(after_in_child=hook)")
+    origin = Session(server, hook)
+    copy = origin.fork("1")
+    assert leftovers.until(lambda: parent_of(name))
+    copy.close()
+    assert leftovers.until(lambda: not parent_of(name))
+    assert origin.shown("1") == "1"
+
+
+def test_an_original_that_calls_itself_a_copy_is_none(server):
+    code = ("import os, socket\nlisted = os.listdir\ndef claim(path='.'):\n    if path == '/proc/self/fd':\n"
+            "        for name in listed(path):\n            try:\n"
+            "                link = socket.socket(fileno=os.dup(int(name)))\n"
+            "                if link.type == socket.SOCK_SEQPACKET: link.send(b'c')\n            except OSError: pass\n"
+            "    return listed(path)\nos.listdir = claim")
+    origin = Session(server, code)
+    assert "not what it says" in origin.refused()
+    assert origin.shown("1") == "1"
+
+
 @pytest.mark.parametrize("end", ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)"])
 def test_a_copy_that_dies_says_so_and_the_others_live_on(server, end):
     origin = Session(server, "x = 1")

@@ -1,16 +1,25 @@
 #include "environments/process/runner/copies.h"
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum {
+    COPY_CGROUPS_BYTES = 4096,
+    COPY_STAT_BYTES = 512,
+    COPY_LOOKS = 100, /* for what it has started: more is a bomb */
+    COPY_WAITING = 2, /* at the gate: the copy, and the program, which starts nothing meanwhile */
+};
 
 static void copy_close(int *fd)
 {
@@ -54,6 +63,37 @@ static void copy_refuse(int control, const char *why)
     close(control);
 }
 
+/* Notes the children that we have. */
+struct copy_noting {
+    struct descendants_visitor visitor;
+    struct copy *copy;
+};
+
+static void copy_note_child(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
+{
+    struct copy *copy = CONTAINER_OF(visitor, const struct copy_noting, visitor)->copy;
+
+    (void)parent;
+    if (copy->known_count < COPY_KNOWN)
+        copy->known[copy->known_count] = pid;
+    copy->known_count++;
+}
+
+static void copy_note_children(struct copy *copy)
+{
+    const struct copy_noting noting = {{copy_note_child}, copy};
+
+    descendants_visit_children(getpid(), &noting.visitor);
+}
+
+static bool copy_knows(const struct copy *copy, pid_t pid)
+{
+    for (size_t i = 0; i < copy->known_count; i++)
+        if (copy->known[i] == pid)
+            return true;
+    return false;
+}
+
 void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTORS])
 {
     struct copy copy = {.control = descriptors[CONTROL_COPY_CHANNEL],
@@ -65,6 +105,9 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
         i++;
     if (i < COPIES_MOST && copy.control > 0 && copy.gate >= 0 && copy.cgroups[0] >= 0) {
         copies->list[i] = copy;
+        copy_note_children(&copies->list[i]);
+        if (copies->list[i].known_count > COPY_KNOWN)
+            copy_fail(&copies->list[i], "the session has too many processes to be copied");
         return;
     }
     copy_close_way(&copy);
@@ -112,34 +155,127 @@ static bool copy_is_child(pid_t pid)
     return pid > 1 && waitid(P_PID, (id_t)pid, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* True when all of COPY is in its cgroups. */
-static bool copy_enter_cgroups(const struct copy *copy)
+/* True when the process PID, with all its threads, is in the cgroups of COPY, or has ended. */
+static bool copy_take(const struct copy *copy, pid_t pid)
 {
     char number[16];
-    int length = snprintf(number, sizeof number, "%d", (int)copy->pid);
+    int length = snprintf(number, sizeof number, "%d", (int)pid);
 
     for (size_t i = 0; i < COPY_CGROUPS && copy->cgroups[i] >= 0; i++)
-        if (write(copy->cgroups[i], number, (size_t)length) != length)
+        if (write(copy->cgroups[i], number, (size_t)length) != length && errno != ESRCH)
             return false;
     return true;
 }
 
-static void copy_start(struct copy *copy, pid_t sender)
+/* The file NAME of PID in /proc; "": it has ended. */
+static void copy_read(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    int file;
+    ssize_t length;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    length = file >= 0 ? read(file, text, size - 1) : 0;
+    text[length > 0 ? length : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
+/* It can start nothing more, and shows the cgroups that it was in. */
+static bool copy_is_dead(pid_t pid)
+{
+    char text[COPY_STAT_BYTES];
+    const char *state;
+
+    copy_read(pid, "stat", text, sizeof text);
+    state = strrchr(text, ')');
+    return state && strncmp(state, ") Z", 3) == 0;
+}
+
+/* A look for what a copy has started before it was in its cgroups. */
+struct copy_look {
+    struct descendants_visitor visitor;
+    const struct copies *copies;
+    const struct copy *copy;
+    const char *cgroups; /* of the program */
+    unsigned *found;
+    bool *has_failed;
+};
+
+static void copy_visit(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
+{
+    const struct copy_look *look = CONTAINER_OF(visitor, const struct copy_look, visitor);
+    char cgroups[COPY_CGROUPS_BYTES];
+
+    (void)parent;
+    copy_read(pid, "cgroup", cgroups, sizeof cgroups);
+    if (strcmp(cgroups, look->cgroups) != 0)
+        return;
+    *look->found += !copy_is_dead(pid);
+    if (!copy_take(look->copy, pid))
+        *look->has_failed = true;
+}
+
+static bool copies_have(const struct copies *copies, pid_t pid)
+{
+    for (size_t i = 0; i < COPIES_MOST; i++)
+        if (copies->list[i].control > 0 && copies->list[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* Whose parent has ended is a child of ours. */
+static void copy_visit_orphan(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
+{
+    const struct copy_look *look = CONTAINER_OF(visitor, const struct copy_look, visitor);
+    struct copy_look below = *look;
+
+    if (copy_knows(look->copy, pid) || copies_have(look->copies, pid))
+        return;
+    below.visitor.visit = copy_visit;
+    copy_visit(&below.visitor, pid, parent);
+    descendants_visit_all(pid, &below.visitor);
+}
+
+/* Once more until nothing is found: what is found may have started more meanwhile. */
+static bool copy_take_all(const struct copies *copies, const struct copy *copy)
+{
+    char cgroups[COPY_CGROUPS_BYTES];
+    bool has_failed = false;
+    unsigned found = 1;
+    const struct copy_look orphans = {{copy_visit_orphan}, copies, copy, cgroups, &found,
+                                      &has_failed};
+    const struct copy_look below = {{copy_visit}, copies, copy, cgroups, &found, &has_failed};
+
+    copy_read(copy->pid, "cgroup", cgroups, sizeof cgroups);
+    if (!*cgroups || !copy_take(copy, copy->pid))
+        return false;
+    for (int i = 0; i < COPY_LOOKS && found > 0 && !has_failed; i++) {
+        found = 0;
+        descendants_visit_all(copy->pid, &below.visitor);
+        descendants_visit_children(getpid(), &orphans.visitor);
+    }
+    return found == 0 && !has_failed;
+}
+
+static void copy_start(const struct copies *copies, struct copy *copy, pid_t sender)
 {
     struct control_started started;
 
-    if (!copy_is_child(sender)) {
+    if (!copy_is_child(sender) || copy_knows(copy, sender) || copies_have(copies, sender)) {
         copy_fail(copy, "the copy of the session is not what it says");
         return;
     }
     copy->pid = sender;
-    if (!copy_enter_cgroups(copy)) {
+    if (!copy_take_all(copies, copy)) {
         copy_fail(copy, "the copy of the session cannot enter a cgroup of its own");
         return;
     }
     started.time = clock_seconds();
     runner_report_to(copy->control, CONTROL_STARTED, &started, sizeof started);
-    (void)!send(copy->gate, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    for (int i = 0; i < COPY_WAITING; i++)
+        (void)!send(copy->gate, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     copy_close_way(copy);
 }
 
@@ -152,7 +288,7 @@ static void copy_tell_why(struct copy *copy, const char *words)
     copy_fail(copy, why);
 }
 
-static void copy_on_gate(struct copy *copy)
+static void copy_on_gate(const struct copies *copies, struct copy *copy)
 {
     char text[CONTROL_WHY_BYTES];
     pid_t sender;
@@ -160,7 +296,7 @@ static void copy_on_gate(struct copy *copy)
 
     copy_clean(text);
     if (length > 0 && *text == CONTROL_COPIED)
-        copy_start(copy, sender);
+        copy_start(copies, copy, sender);
     else if (length > 0 && *text == CONTROL_NOT_COPIED)
         copy_tell_why(copy, text + 1);
     else
@@ -206,7 +342,7 @@ static void copies_look_at(struct copies *copies, int fd)
         if (copy->control == fd)
             copy_on_control(copies, copy);
         else if (copy->gate == fd)
-            copy_on_gate(copy);
+            copy_on_gate(copies, copy);
         else
             continue;
         return;

@@ -4,7 +4,9 @@
  * A copy is a child of the supervisor, as the program is, and in the same namespaces: it ends with
  * the program at the latest. Whatever it starts is in its cgroups, by which the server kills it.
  * The program may lie about which process is its copy. The kernel says who sends, and only a child
- * that nobody but the supervisor reaps is believed: it can harm no other tree. */
+ * is believed that nobody but the supervisor reaps and that was none before the order: it can harm
+ * no other tree, and the program is not its own copy. What it has started before it was in its
+ * cgroups follows it there. */
 #pragma once
 
 #include "environments/process/control.h"
@@ -18,6 +20,7 @@ enum {
     COPIES_MOST = 64,
     COPIES_WATCHED = 2 * COPIES_MOST,
     COPY_CGROUPS = CONTROL_DESCRIPTORS - CONTROL_COPY_CGROUPS,
+    COPY_KNOWN = 256, /* children of the supervisor; with more, nothing is copied */
 };
 
 /* All zero: none. */
@@ -26,6 +29,8 @@ struct copy {
     int gate;                  /* owned, until it goes on; or -1 */
     int cgroups[COPY_CGROUPS]; /* owned, likewise */
     pid_t pid;                 /* 0: not known, or it has ended */
+    pid_t known[COPY_KNOWN];   /* children of ours when the program was told */
+    size_t known_count;
 };
 
 struct copies {

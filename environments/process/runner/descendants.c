@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "environments/process/runner/runner.h"
 
 #include <dirent.h>
@@ -37,9 +38,8 @@ static void signal_child(pid_t pid, pid_t parent, int number)
     close(fd);
 }
 
-static void signal_below(pid_t parent, int number, int depth);
-
-static void signal_children_of_thread(pid_t parent, const char *thread, int number, int depth)
+static void descendants_of_thread(pid_t parent, const char *thread,
+                                  const struct descendants_visitor *visitor)
 {
     char path[300];
     FILE *children;
@@ -49,30 +49,66 @@ static void signal_children_of_thread(pid_t parent, const char *thread, int numb
     children = fopen(path, "re");
     if (!children)
         return;
-    while (fscanf(children, "%d", &pid) == 1) {
-        signal_child(pid, parent, number);
-        signal_below(pid, number, depth + 1);
-    }
+    while (fscanf(children, "%d", &pid) == 1)
+        visitor->visit(visitor, pid, parent);
     fclose(children);
 }
 
-static void signal_below(pid_t parent, int number, int depth)
+void descendants_visit_children(pid_t parent, const struct descendants_visitor *visitor)
 {
     char path[64];
     struct dirent *entry;
     DIR *threads;
 
     snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
-    threads = depth < DEEPEST ? opendir(path) : NULL;
+    threads = opendir(path);
     if (!threads)
         return;
     while ((entry = readdir(threads)))
         if (entry->d_name[0] != '.')
-            signal_children_of_thread(parent, entry->d_name, number, depth);
+            descendants_of_thread(parent, entry->d_name, visitor);
     closedir(threads);
+}
+
+/* Visits those below a process on behalf of another visitor. */
+struct descendants_walk {
+    struct descendants_visitor visitor;
+    const struct descendants_visitor *actual; /* borrowed */
+    int depth;
+};
+
+static void descendants_walk_on(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
+{
+    const struct descendants_walk *walk =
+        CONTAINER_OF(visitor, const struct descendants_walk, visitor);
+    const struct descendants_walk deeper = {*visitor, walk->actual, walk->depth + 1};
+
+    walk->actual->visit(walk->actual, pid, parent);
+    if (deeper.depth < DEEPEST)
+        descendants_visit_children(pid, &deeper.visitor);
+}
+
+void descendants_visit_all(pid_t parent, const struct descendants_visitor *visitor)
+{
+    const struct descendants_walk walk = {{descendants_walk_on}, visitor, 0};
+
+    descendants_visit_children(parent, &walk.visitor);
+}
+
+struct descendants_signal {
+    struct descendants_visitor visitor;
+    int number;
+};
+
+static void signal_visited(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
+{
+    signal_child(pid, parent,
+                 CONTAINER_OF(visitor, const struct descendants_signal, visitor)->number);
 }
 
 void signal_descendants(int number)
 {
-    signal_below(getpid(), number, 0);
+    const struct descendants_signal sending = {{signal_visited}, number};
+
+    descendants_visit_all(getpid(), &sending.visitor);
 }
