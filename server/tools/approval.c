@@ -1,5 +1,6 @@
 #include "server/tools/approval.h"
 
+#include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -49,21 +50,52 @@ static void digest_place(const struct invocation *invocation, const struct envir
     digest_finish(&digest, ret);
 }
 
-static void digest_text(const char *text, char ret[DIGEST_TEXT_BYTES])
+/* What a person is to decide about. */
+struct approval_question {
+    enum approval_policy policy;
+    char *text;                    /* owned */
+    char place[DIGEST_TEXT_BYTES]; /* where it is to run: see digest_place */
+    char
+        shown[DIGEST_TEXT_BYTES]; /* the text and the place, whose configuration it shows in part */
+};
+
+static void approval_question_deinit(struct approval_question *question)
+{
+    free(question->text);
+}
+
+static void approval_question_digest(struct approval_question *question)
 {
     struct digest digest;
 
     digest_init(&digest);
-    digest_add_string(&digest, text);
-    digest_finish(&digest, ret);
+    digest_add_string(&digest, question->text);
+    digest_add_string(&digest, question->place);
+    digest_finish(&digest, question->shown);
 }
 
-/* Asks the question TEXT, whose digest is SHOWN, for the TRYth time. */
-static void approval_ask(struct invocation *invocation, enum approval_policy policy,
-                         const char *text, const char *shown, json_int_t try)
+/* The text of QUESTION, which may have been asked about another configuration. Owned by the caller.
+ */
+static char *approval_question_words(const struct approval_question *question, const json_t *state)
 {
-    invocation_ask_form(invocation, KEY, text, approval_form(policy));
-    invocation_keep(invocation, json_pack("{s:s, s:I}", "shown", shown, "try", try));
+    const char *place = json_object_get_string(state, "place");
+
+    if (!place || strcmp(place, question->place) == 0)
+        return memory_copy_string(question->text);
+    return memory_format("The environment was configured anew while you were asked, so what you "
+                         "have answered does not count.\n\n%s",
+                         question->text);
+}
+
+/* Asks QUESTION for the TRYth time. */
+static void approval_ask(struct invocation *invocation, const struct approval_question *question,
+                         json_int_t try)
+{
+    AUTO_FREE char *words = approval_question_words(question, invocation->state);
+
+    invocation_ask_form(invocation, KEY, words, approval_form(question->policy));
+    invocation_keep(invocation, json_pack("{s:s, s:s, s:I}", "shown", question->shown, "place",
+                                          question->place, "try", try));
 }
 
 static void approval_refuse(struct invocation *invocation, const char *text)
@@ -140,23 +172,23 @@ static bool decision_is_yes(enum decision decision)
     return decision == DECISION_ACCEPTED || decision == DECISION_ACCEPTED_ONCE;
 }
 
-/* The decision so far about the text whose digest is SHOWN. */
+/* The decision so far about QUESTION. */
 static enum decision approval_read_decision(const struct invocation *invocation,
-                                            enum approval_policy policy, const char *shown,
+                                            const struct approval_question *question,
                                             const char **ret_reason)
 {
     enum decision decision =
-        approval_read_answer(invocation_answer(invocation, KEY), policy, ret_reason);
+        approval_read_answer(invocation_answer(invocation, KEY), question->policy, ret_reason);
     const char *was_shown = json_object_get_string(invocation->state, "shown");
 
-    if (decision_is_yes(decision) && (!was_shown || strcmp(was_shown, shown) != 0))
+    if (decision_is_yes(decision) && (!was_shown || strcmp(was_shown, question->shown) != 0))
         return DECISION_STALE;
     return decision;
 }
 
 /* Asks an undecided question again, up to TRIES times. */
-static void approval_ask_again(struct invocation *invocation, enum approval_policy policy,
-                               const char *text, const char *shown)
+static void approval_ask_again(struct invocation *invocation,
+                               const struct approval_question *question)
 {
     json_int_t tries = json_integer_value(json_object_get(invocation->state, "try"));
 
@@ -165,22 +197,22 @@ static void approval_ask_again(struct invocation *invocation, enum approval_poli
                         "The client did not answer the question whether this code may run with a "
                         "decision, so it did not run.");
     else
-        approval_ask(invocation, policy, text, shown, tries + 1);
+        approval_ask(invocation, question, tries + 1);
 }
 
-/* Acts on the decision about TEXT, whose digest is SHOWN, and returns it. */
-static enum decision approval_decide(struct invocation *invocation, enum approval_policy policy,
-                                     const char *text, const char *shown)
+/* Acts on the decision about QUESTION and returns it. */
+static enum decision approval_decide(struct invocation *invocation,
+                                     const struct approval_question *question)
 {
     const char *reason;
-    enum decision decision = approval_read_decision(invocation, policy, shown, &reason);
+    enum decision decision = approval_read_decision(invocation, question, &reason);
 
     account_note(invocation, "approval", json_string(decision_names[decision]));
     switch (decision) {
     case DECISION_NONE:
     case DECISION_UNCLEAR:
     case DECISION_STALE:
-        approval_ask_again(invocation, policy, text, shown);
+        approval_ask_again(invocation, question);
         break;
     case DECISION_CANCELLED:
         approval_refuse(invocation,
@@ -199,21 +231,19 @@ static enum decision approval_decide(struct invocation *invocation, enum approva
 bool approval_settle(struct invocation *invocation, const struct approval_subject *subject,
                      struct approvals *approvals)
 {
-    const enum approval_policy policy = subject->environment->settings.approval;
-    char place[DIGEST_TEXT_BYTES];
-    char shown[DIGEST_TEXT_BYTES];
-    AUTO_FREE char *text = NULL;
+    AUTO(approval_question_deinit)
+    struct approval_question question = {.policy = subject->environment->settings.approval};
     enum decision decision;
 
-    if (policy == APPROVAL_NEVER)
+    if (question.policy == APPROVAL_NEVER)
         return true;
-    digest_place(invocation, subject->environment, place);
-    if (policy == APPROVAL_FIRST && json_object_get(approvals->given, place))
+    digest_place(invocation, subject->environment, question.place);
+    if (question.policy == APPROVAL_FIRST && json_object_get(approvals->given, question.place))
         return true;
-    text = approval_text(subject);
-    digest_text(text, shown);
-    decision = approval_decide(invocation, policy, text, shown);
-    if (decision == DECISION_ACCEPTED && policy == APPROVAL_FIRST)
-        approvals_add(approvals, place);
+    question.text = approval_text(subject);
+    approval_question_digest(&question);
+    decision = approval_decide(invocation, &question);
+    if (decision == DECISION_ACCEPTED && question.policy == APPROVAL_FIRST)
+        approvals_add(approvals, question.place);
     return decision_is_yes(decision);
 }

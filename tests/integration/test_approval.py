@@ -287,12 +287,13 @@ def test_an_approval_that_nobody_was_asked_for_counts_for_nothing():
     assert result["resultType"] == "input_required"
 
 
+@pytest.mark.parametrize("changes", [{"timeout": 7}, {"prepare_timeout": 77}], ids=["shown", "not shown"])
 @pytest.mark.parametrize("revision", ["2025-11-25", wire.MODERN])
-def test_a_yes_does_not_count_for_another_configuration(revision):
+def test_a_yes_does_not_count_for_another_configuration(revision, changes):
     """The environment has changed between the question and its answer: it is asked again, and an
     answer to the first question, brought along once more, is no answer to the second."""
     config = {"approval": "always", "environments": {"system": {"type": "system"}}}
-    changed = {"approval": "always", "environments": {"system": {"type": "system", "timeout": 7}}}
+    changed = {"approval": "always", "environments": {"system": {"type": "system", **changes}}}
     with serve(config) as server:
         server.initialize(revision, ELICITATION)
         someone = Person(server, revision)
@@ -302,7 +303,8 @@ def test_a_yes_does_not_count_for_another_configuration(revision):
         reload(server, changed)
         request_id = someone.answer(arguments, question, response, ACCEPT) or request_id
         question, response = someone.question(request_id)
-        assert "7 seconds" in question["params"]["message"]
+        assert "7 seconds" in question["params"]["message"] or "timeout" not in changes
+        assert "configured anew while you were asked" in question["params"]["message"]
         if revision == wire.MODERN:
             result = server.request("tools/call", {
                 "name": "run_python", "arguments": arguments,
