@@ -135,10 +135,12 @@ static char *make_path(const struct docker_build *build, const char *name)
         json_pack("{s:s}", DOCKER_LABEL_IMAGE, instance_state_name(build->site->instance));
     AUTO_FREE char *arguments = escaped_text(given ? given : none);
     AUTO_FREE char *label_text = escaped_text(labels);
+    const struct docker_container container = docker_site_container(build->site, DOCKER_INSTALL);
+    AUTO_FREE char *limits = docker_build_limits(&container);
 
     return memory_format(
-        "/build?dockerfile=" DOCKER_CONTEXT_FILE "&t=%s&buildargs=%s&labels=%s&rm=1&forcerm=1%s",
-        name, arguments, label_text, pull && strcmp(pull, "always") == 0 ? "&pull=1" : "");
+        "/build?dockerfile=" DOCKER_CONTEXT_FILE "&t=%s&buildargs=%s&labels=%s&rm=1&forcerm=1%s%s",
+        name, arguments, label_text, limits, pull && strcmp(pull, "always") == 0 ? "&pull=1" : "");
 }
 
 int docker_build_start(struct docker_build *build, struct docker_site *site, const char *name,

@@ -17,7 +17,8 @@ enum {
     SHARED_BYTES = 64 << 20, /* of /dev/shm */
     KILLED_FIRST = 500,      /* oom_score_adj: before anything of the machine's own */
     INSTALL_PROCESSES = 512,
-    OWN_PROCESSES = 2, /* inits: of a container, and of a run in one that is kept */
+    BUILD_CPU_PERIOD = 100000, /* microseconds */
+    OWN_PROCESSES = 2,         /* inits: of a container, and of a run in one that is kept */
 };
 
 #define INSTALL_BYTES ((uint64_t)2 << 30) /* at least, of memory */
@@ -231,15 +232,19 @@ static json_t *process_limits(const struct docker_container *container)
     return limits;
 }
 
+static uint64_t container_memory(const struct docker_container *container)
+{
+    const uint64_t memory = container->settings->limits.memory;
+
+    return container->purpose == DOCKER_INSTALL && memory < INSTALL_BYTES ? INSTALL_BYTES : memory;
+}
+
 static void set_resources(const struct docker_container *container, json_t *host)
 {
-    const struct process_limits *limits = &container->settings->limits;
+    const uint64_t memory = container_memory(container);
     const bool installs = container->purpose == DOCKER_INSTALL;
-    uint64_t memory = limits->memory;
-    unsigned processes = limits->processes;
+    unsigned processes = container->settings->limits.processes;
 
-    if (installs && memory < INSTALL_BYTES)
-        memory = INSTALL_BYTES;
     if (installs && processes < INSTALL_PROCESSES)
         processes = INSTALL_PROCESSES;
     json_object_set_new(host, "Memory", json_integer((json_int_t)memory));
@@ -413,4 +418,25 @@ json_t *docker_exec_describe(const struct docker_container *container)
                      "AttachStderr", 1,                                    //
                      "AttachStdin", container->idle_seconds > 0,           //
                      "Tty", 0);
+}
+
+/* A network of the operator's own holds a build as well. Without one, it has that which the engine
+ * gives to builds, since they get packages. */
+static char *build_network(const struct docker_container *container)
+{
+    const char *network = json_object_get_string(container->definition, "network");
+
+    if (!network || strcmp(network, "none") == 0 || strcmp(network, "bridge") == 0)
+        return memory_copy_string("");
+    return memory_format("&networkmode=%s", network);
+}
+
+char *docker_build_limits(const struct docker_container *container)
+{
+    const uint64_t memory = container_memory(container);
+    AUTO_FREE char *network = build_network(container);
+
+    return memory_format("&memory=%ju&memswap=%ju&cpuperiod=%d&cpuquota=%.0f%s", (uintmax_t)memory,
+                         (uintmax_t)memory, BUILD_CPU_PERIOD,
+                         container_cpus(container) * BUILD_CPU_PERIOD, network);
 }

@@ -58,6 +58,11 @@ struct docker_container {
 /* The body of POST /containers/create. New reference. */
 json_t *docker_container_describe(const struct docker_container *container);
 
+/* What holds the steps of a build, as parameters of POST /build, each behind an "&": the memory and
+ * the processors of CONTAINER, an installation, and its network if the operator names one. Engines
+ * take no number of processes there. Owned by the caller. */
+char *docker_build_limits(const struct docker_container *container);
+
 /* The body of POST /containers/ID/exec for a script in a container that is kept. Its nonce may be
  * added later. New reference. */
 json_t *docker_exec_describe(const struct docker_container *container);

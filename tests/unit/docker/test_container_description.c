@@ -368,6 +368,30 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
     assert_true(json_equal(description, wanted));
 }
 
+static void assert_limits(const struct docker_container *container, const char *expected)
+{
+    AUTO_FREE char *limits = docker_build_limits(container);
+
+    assert_string_equal(limits, expected);
+}
+
+static void test_a_build_has_limits(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.purpose = DOCKER_INSTALL;
+    assert_limits(&fixture->container,
+                  "&memory=2147483648&memswap=2147483648&cpuperiod=100000&cpuquota=100000");
+    fixture->settings.limits.memory = (uint64_t)5 << 30;
+    json_object_set_new(fixture->definition, "network", json_string("none"));
+    json_object_set_new(fixture->definition, "limits", json_pack("{s:f}", "cpus", 1.5));
+    assert_limits(&fixture->container,
+                  "&memory=5368709120&memswap=5368709120&cpuperiod=100000&cpuquota=150000");
+    json_object_set_new(fixture->definition, "network", json_string("inner"));
+    assert_limits(&fixture->container, "&memory=5368709120&memswap=5368709120&cpuperiod=100000"
+                                       "&cpuquota=150000&networkmode=inner");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +399,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_input_of_a_session_stays_open, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_build_has_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_is_hardened_by_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_system_calls_are_filtered_as_the_engine_takes_it,
                                         set_up, tear_down),
