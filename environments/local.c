@@ -226,7 +226,8 @@ static int local_start_process(struct local_execution *local, const struct envir
         .has_starter = !request->kernel,
         .recurrence = is_recurrent ? request->recurrence : NULL,
         .is_alone = environment->settings.start == START_FRESH,
-        .preloads = import_record_note(environment->imports, interpreter, request->imports),
+        .preloads =
+            import_record_note(environment->imports, request->owner, interpreter, request->imports),
         .mark = mark,
         .sandbox = sandbox,
         .limits = environment->settings.limits,

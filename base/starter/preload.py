@@ -12,6 +12,7 @@ import os
 import sys
 
 BUDGET_BYTES = 512 << 20  # of memory, after which nothing more is imported
+LONGEST_REASON = 200
 UNSEEN = "<frozen importlib._bootstrap>"  # see figures.py
 
 SESSION = "pyexecd session"  # the program of sessions, in the archive of the starter
@@ -25,6 +26,7 @@ functions = {}  # by name: what that has registered with atexit, and with which 
 variables = {}  # by name: how the import of that has changed os.environ
 closures = {}  # by name: see there
 loaded = []  # the names that have been asked for and are there
+asked = set()  # the names for which a finder of others is asked
 places = []  # sys.path then
 figures = None  # of matplotlib: what watches for it, see sitecustomize.py; None: nothing does
 
@@ -80,28 +82,51 @@ def need(importer, names):
 
 
 class State:
-    """What an import may leave behind beside modules."""
+    """What an import may leave behind beside modules; and what every script has, which it must leave as it is."""
 
-    def __init__(self):
+    def __init__(self, seen):
+        self.seen = seen
         self.descriptors = os.listdir("/proc/self/fd")
         self.signals = [_signal.getsignal(number) for number in range(1, 32)]
-        self.streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook, sys.displayhook]
-        self.search = [*sys.path, *map(id, sys.meta_path), *map(id, sys.path_hooks)]
+        self.streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook, sys.displayhook, sys.unraisablehook,
+                        sys.gettrace(), sys.getprofile()]
+        self.search = list(sys.path)
+        self.finders = [*sys.meta_path, *sys.path_hooks,
+                        *(value for finder in sys.meta_path for value in getattr(finder, "__dict__", {}).values())]
+        self.at_end = atexit._ncallbacks()
+        self.definitions = {(name, key): value for name, module in seen.items()
+                            for key, value in getattr(module, "__dict__", {}).items() if callable(value)}
 
     def compare(self):
         end_helpers()
         if len(os.listdir("/proc/self/task")) > 1:
             raise Spoilt("leaves a thread")
-        now = State()
-        for what, attribute in (("a descriptor", "descriptors"), ("a handler of a signal", "signals"),
-                                ("another stream or hook", "streams"), ("another way to import", "search")):
-            if getattr(self, attribute) != getattr(now, attribute):
+        now = State(self.seen)
+        for what, is_left in (("a descriptor", self.descriptors != now.descriptors),
+                              ("a handler of a signal", not are_same(self.signals, now.signals)),
+                              ("another stream or hook", not are_same(self.streams, now.streams)),
+                              ("another way to import", self.search != now.search or not are_same(self.finders, now.finders)),
+                              ("a function for the end", self.at_end != now.at_end)):
+            if is_left:
                 raise Spoilt(f"leaves {what}")
+        for name, key in {*self.definitions, *now.definitions}:
+            if self.definitions.get((name, key)) is not now.definitions.get((name, key)):
+                raise Spoilt(f"changes {name}.{key}"[:LONGEST_REASON])
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
         raise Spoilt("leaves a process")
+
+
+def are_same(objects, others):
+    return len(objects) == len(others) and all(one is other for one, other in zip(objects, others))
+
+
+def compare_modules(before):
+    for name, module in before.items():
+        if sys.modules.get(name) is not module:
+            raise Spoilt(f"replaces {name}"[:LONGEST_REASON])
 
 
 def end_helpers():
@@ -240,9 +265,10 @@ def load(name, archive):
     """Imports NAME ahead. Returns why that failed, or None. ARCHIVE loads from that of the starter."""
     if resident_bytes() - at_first > BUDGET_BYTES:
         return "there is much in memory already"
-    seen, searched, before, state = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ), State()
-    failure = None
+    seen, searched, before = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ)
+    state, failure = State(seen), None
     give({"atexit": atexit, **kept})
+    there = dict(sys.modules)
     with Elsewhere(), Watch():
         try:
             import_session(archive) if name == SESSION else builtins.__import__(name)
@@ -251,6 +277,7 @@ def load(name, archive):
             raise
         except BaseException as error:
             failure = type(error).__name__
+    compare_modules(there)
     changed = changes(before)
     if changed:
         variables[name] = changed
@@ -310,9 +337,29 @@ class Lender:
         hidden = hidden_names(sys.path)
         if name.partition(".")[0] in hidden:
             return None
-        if (is_replaced(names) or not hidden.isdisjoint(first_parts(names))) and not has_extension(names):
+        if has_extension(names):
+            return Loan(module, names).spec(name)
+        if is_replaced(names) or not hidden.isdisjoint(first_parts(names)):
             return None
-        return Loan(module, names).spec(name)
+        return find_by_others(name, path, target) or Loan(module, names).spec(name)
+
+
+def find_by_others(name, *more):
+    """By what a package has put between a Lender and Python's own finders. It may ask all others in its turn."""
+    if name in asked or Lender not in sys.meta_path:
+        return None
+    asked.add(name)
+    try:
+        for finder in sys.meta_path[sys.meta_path.index(Lender) + 1 :]:
+            if finder is sys.modules["_frozen_importlib"].BuiltinImporter:
+                return None
+            is_ours = figures is not None and finder is figures.Finder
+            spec = None if is_ours or not hasattr(finder, "find_spec") else finder.find_spec(name, *more)
+            if spec is not None:
+                return spec
+    finally:
+        asked.discard(name)
+    return None
 
 
 class Loan:

@@ -1,5 +1,7 @@
 /* What the scripts of an environment have imported lately, and which of that its Pythons therefore
- * import ahead of the next one (process/preloads.h). It is kept for the next server:
+ * import ahead of the next one (process/preloads.h): of each principal for itself, so that nobody
+ * changes another one's Pythons, or learns what is imported there. It is kept for the next server,
+ * but for names that could not be imported:
  *
  *     STATE/imports/DIGEST.json     one for each Python, by its path
  */
@@ -15,10 +17,11 @@ struct preloads;
 struct import_record *import_record_new(const char *state, const json_t *wish);
 void import_record_free(struct import_record *record);
 
-/* A script for the Python at the path INTERPRETER imports NAMES, an array, or NULL. Returns what
- * is to be imported ahead of the next one; borrowed, NULL: nothing ever. */
-struct preloads *import_record_note(struct import_record *record, const char *interpreter,
-                                    const json_t *names);
+/* A script of OWNER, a principal, for the Python at the path INTERPRETER imports NAMES, an array,
+ * or NULL. Returns what is to be imported ahead of OWNER's next one; borrowed, until the next call
+ * of this; NULL: nothing ever. */
+struct preloads *import_record_note(struct import_record *record, const char *owner,
+                                    const char *interpreter, const json_t *names);
 
-/* The same without a script. */
-struct preloads *import_record_look(struct import_record *record, const char *interpreter);
+/* For the operator: {"names": [...], "refused": {NAME: why}} of all owners. New reference. */
+json_t *import_record_describe(struct import_record *record, const char *interpreter);

@@ -15,7 +15,7 @@
 
 enum {
     FORMAT = 1,
-    ANSWER_BYTES = 128 * 1024,
+    ANSWER_BYTES = 512 * 1024,
 };
 
 /* Owned by the caller. */

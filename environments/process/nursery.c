@@ -102,8 +102,10 @@ static void nursery_on_patience(struct ev_loop *loop, ev_timer *timer, int event
 
 static void nursery_on_loaded(struct tree *tree, const char *why)
 {
-    if (*why)
+    if (*why) {
         log_debug("tree %lu: no %s: %s", tree->number, tree->nursery->module, why);
+        preloads_fail(tree->nursery->preloads, tree->nursery->module);
+    }
     tree->end.ahead_seconds += clock_seconds() - tree->nursery->since;
     nursery_end_module(tree);
     tree->nursery->note(tree, NURSERY_WAITS);

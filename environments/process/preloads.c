@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REFUSED_MAX = 32 }; /* after which all are tried again */
+
 struct preloads *preloads_new(json_t *names)
 {
     struct preloads *preloads = NEW(struct preloads);
 
     preloads->names = names;
     preloads->refused = json_object();
+    preloads->failed = json_object();
     preloads->holders = 1;
     return preloads;
 }
@@ -30,11 +33,19 @@ void preloads_drop(struct preloads *preloads)
         return;
     json_decref(preloads->names);
     json_decref(preloads->refused);
+    json_decref(preloads->failed);
     free(preloads);
 }
 
 void preloads_refuse(struct preloads *preloads, const char *name, const char *why)
 {
     log_debug("%s is not imported ahead of scripts: %s", name, why);
+    if (json_object_size(preloads->refused) >= REFUSED_MAX)
+        json_object_clear(preloads->refused);
     json_object_set_new(preloads->refused, name, json_string_repaired(why, strlen(why)));
+}
+
+void preloads_fail(struct preloads *preloads, const char *name)
+{
+    json_object_set_new(preloads->failed, name, json_true());
 }

@@ -7,6 +7,7 @@
 struct preloads {
     json_t *names;   /* owned: an array, the most wanted first; replaced as a whole */
     json_t *refused; /* owned: by name, why it cannot be imported ahead of a script */
+    json_t *failed;  /* owned: by name, those whose import has failed; cleared by who has seen it */
     unsigned holders;
 };
 
@@ -20,3 +21,6 @@ void preloads_drop(struct preloads *preloads);
 
 /* NAME spoils the Python that imports it, because of WHY: no other one tries. */
 void preloads_refuse(struct preloads *preloads, const char *name, const char *why);
+
+/* NAME could not be imported, which spoils nothing. */
+void preloads_fail(struct preloads *preloads, const char *name);

@@ -11,7 +11,6 @@
 #include "environments/notebook/kernel_check.h"
 #include "environments/packages/import_record.h"
 #include "environments/process/host.h"
-#include "environments/process/preloads.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
@@ -313,15 +312,15 @@ static void command_doctor_print_devices(const struct environment *environment,
 static void command_doctor_print_preloads(const struct environment *environment)
 {
     const char *python = environment->ops->describe_interpreter(environment);
-    const struct preloads *preloads =
-        python ? import_record_look(environment->imports, python) : NULL;
-    AUTO_FREE char *names = preloads ? json_list(preloads->names) : memory_copy_string("");
+    AUTO_JSON json_t *imports =
+        python ? import_record_describe(environment->imports, python) : NULL;
+    AUTO_FREE char *names = json_list(json_object_get(imports, "names"));
     const char *name;
     json_t *why;
 
     if (*names)
         command_print_line("", "  preload", names);
-    json_object_foreach (preloads ? preloads->refused : NULL, name, why) {
+    json_object_foreach (json_object_get(imports, "refused"), name, why) {
         AUTO_FREE char *text = memory_format("%s: %s", name, json_string_value(why));
 
         command_print_line("no", "  preload", text);

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import hashlib
 import json
 import numbers
 import os
@@ -31,6 +32,28 @@ MODULES = {
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
     "large": "held = b'1' * (600 << 20)\n",
     "ends": "import os\nif os.getcwd() == '/': os._exit(3)\n",
+    "replaces": "import sys, types\nsys.modules['stat'] = types.ModuleType('stat')\n",
+    "changes": "import os\nos.getlogin = print\n",
+    "changes_builtins": "import builtins\nbuiltins.added = print\n",
+    "turns_finder": "",
+    # It comes first, as that of setuptools does, and is another one after some imports.
+    "finder": """
+import sys, time
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "turns_finder":
+            self.is_turned = True
+        return type(sys.__spec__)(name, self) if name == "found" else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        module.when = time.monotonic()
+
+sys.meta_path.insert(0, Finder())
+""",
 }
 # Says whether a module was imported before this script began.
 WHEN = """
@@ -55,6 +78,7 @@ def environment(tmp_path_factory):
     (packages,) = folder.glob("lib/python3*/site-packages")
     for name, code in MODULES.items():
         (packages / f"{name}.py").write_text(code)
+    (packages / "finder.pth").write_text("import finder\n")
     return {"type": "venv", "venv_path": str(folder), "isolation": "sandbox"}
 
 
@@ -259,6 +283,46 @@ def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, w
     doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
                             capture_output=True, env={**os.environ, **state})
     assert f"{name}: {why}" in doctor.stdout, doctor
+
+
+def test_what_changes_the_python_of_scripts_that_do_not_import_it_is_refused_by_name(environment, tmp_path):
+    refused = {"replaces": "replaces stat", "changes": "changes os.getlogin", "changes_builtins": "changes builtins.added",
+               "turns_finder": "leaves another way to import"}
+    config = {"environments": {"venv": environment}}
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    with Watched(config=config, environment=state) as server:
+        server.initialize()
+        call(server, f"if 0:\n    import {', '.join(refused)}\nimport early")
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD), "without those"
+    doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
+                            capture_output=True, env={**os.environ, **state})
+    for name, why in refused.items():
+        assert f"{name}: {why}" in doctor.stdout, doctor
+
+
+def test_a_finder_of_the_environment_comes_first(environment):
+    with serving(environment, preload=["found", "early"]) as server:
+        assert ahead(server, WHEN) == AHEAD
+        wait_for_copy(server)
+        assert call(server, WHEN.replace("early", "found"))["stdout"] == NOT_AHEAD
+
+
+def test_what_another_principal_imports_is_nobody_elses(environment, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 4).hexdigest()}\n" for name in ("alice", "bob")))
+    tokens.chmod(0o600)
+    with Watched(transport="tcp", config={"environments": {"venv": environment}, "token_file": str(tokens)}) as server:
+        callers = []
+        for name in ("alice", "bob"):
+            server.token = name * 4
+            callers.append(server.connect())
+            callers[-1].initialize()
+        alice, bob = callers
+        assert until(lambda: call(alice, WHEN)["stdout"] == AHEAD)
+        assert until(lambda: call(bob, "pass")["timings"]["warm"])
+        assert until_one_waits(server, lambda: call(bob, "pass"))
+        result = call(bob, WHEN)
+        assert result["timings"]["warm"] and result["stdout"] == NOT_AHEAD, result
 
 
 @pytest.mark.plain

@@ -47,8 +47,11 @@ static void execute(struct fixture *fixture, struct heard *heard, const char *co
 {
     AUTO_FREE char *script = memory_format("%s/script.py", fixture->scratch);
     const char *const arguments[] = {"-x", "a b", NULL};
-    const struct execution_request request = {
-        .directory = fixture->scratch, .script = script, .arguments = arguments, .timeout = 30};
+    const struct execution_request request = {.directory = fixture->scratch,
+                                              .script = script,
+                                              .arguments = arguments,
+                                              .owner = "somebody",
+                                              .timeout = 30};
     struct error err = ERROR_INIT;
 
     write_text(script, code);
