@@ -116,7 +116,8 @@ CHANGES = {
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
-    "no leases": [(f"{FILTER}/{which}_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}") for which in ("kernel", "sandbox")],
+    "no leases": [(f"{FILTER}/file_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}")],
+    "no setuid files": [(f"{FILTER}/file_rules.c", "enum { OF_OTHERS = S_ISUID | S_ISGID };", "enum { OF_OTHERS = 0 };")],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
@@ -304,6 +305,7 @@ KNOCK_OUTS = [
     KnockOut("no further user namespaces", "namespace"),
     KnockOut("no keys", PROCESSES),
     KnockOut("no leases", PROCESSES),
+    KnockOut("no setuid files", PROCESSES),
     KnockOut("no calls of another architecture", PROCESSES),
     KnockOut("profile of system calls", "docker"),
     KnockOut("kernel that is read only", "namespace", user="root"),

@@ -14,10 +14,11 @@ enum filter {
     FILTER_SANDBOX_OFFLINE, /* the same without any socket of a network: where a tree cannot have a
                                network of its own */
     FILTER_ZYGOTE,          /* FILTER_SANDBOX, and namespaces of its own for each worker */
-    FILTER_WORKER,          /* added to it by a worker, and then the same as FILTER_SANDBOX */
-    FILTER_SHARED_ROOT,     /* added to them where a tree cannot have a root of its own: what file
-                               rules let pass */
-    FILTER_PROXY,           /* added to FILTER_SANDBOX by the proxy of a run, for itself */
+    FILTER_WORKER,      /* added to it by a worker, and to FILTER_SANDBOX by a program, before it
+                           begins: what only their supervisors need */
+    FILTER_SHARED_ROOT, /* added to them where a tree cannot have a root of its own: what file
+                           rules let pass */
+    FILTER_PROXY,       /* added to FILTER_SANDBOX by the proxy of a run, for itself */
 };
 
 /* Puts the calling process and its children under FILTER, for good. The process must have

@@ -26,7 +26,7 @@ static bool rule_names(const struct filter_rule *rule, const char *name)
 static bool branch_add_rules(struct filter_branch *branch, const struct filter_rule *rule,
                              const char *name)
 {
-    for (; rule && rule->calls; rule++) {
+    for (; rule->calls; rule++) {
         if (!rule_names(rule, name))
             continue;
         if (rule->test == FILTER_ALWAYS) {
@@ -48,8 +48,9 @@ static struct filter_branch branch_of_call(const struct filter_rules *rules, uin
     if (!name)
         return branch;
     branch.answer = rules->otherwise;
-    if (!branch_add_rules(&branch, rules->before, name))
-        (void)branch_add_rules(&branch, rules->rules, name);
+    for (size_t i = 0; i < FILTER_TABLES && rules->tables[i]; i++)
+        if (branch_add_rules(&branch, rules->tables[i], name))
+            break;
     free(name);
     return branch;
 }
@@ -83,9 +84,9 @@ static const char *rule_unknown_name(const struct filter_rule *rule)
     return NULL;
 }
 
-static const char *rules_unknown_name(const struct filter_rule *rule)
+static const char *table_unknown_name(const struct filter_rule *rule)
 {
-    for (; rule && rule->calls; rule++) {
+    for (; rule->calls; rule++) {
         const char *name = rule_unknown_name(rule);
 
         if (name)
@@ -94,13 +95,20 @@ static const char *rules_unknown_name(const struct filter_rule *rule)
     return NULL;
 }
 
+static const char *rules_unknown_name(const struct filter_rules *rules)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; i < FILTER_TABLES && rules->tables[i] && !name; i++)
+        name = table_unknown_name(rules->tables[i]);
+    return name;
+}
+
 int filter_branches_init(struct filter_branches *branches, const struct filter_rules *rules,
                          uint32_t architecture, const char **ret_name)
 {
-    const char *unknown = rules_unknown_name(rules->before);
+    const char *unknown = rules_unknown_name(rules);
 
-    if (!unknown)
-        unknown = rules_unknown_name(rules->rules);
     if (unknown) {
         *ret_name = unknown;
         return -1;

@@ -70,8 +70,10 @@ static void code_put_test(struct filter_code *code, const struct filter_rule *ru
         code_skip_unless(code, CODE_IF_EQUAL, rule->value, 1);
     else if (rule->test == FILTER_IS_NOT)
         code_skip_if(code, CODE_IF_EQUAL, rule->value, 1);
-    else
+    else if (rule->test == FILTER_HAS)
         code_skip_unless(code, CODE_IF_HAS, rule->value, 1);
+    else
+        code_skip_if(code, CODE_IF_HAS, rule->value, 1);
 }
 
 /* Of a little-endian machine. */

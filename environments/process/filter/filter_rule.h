@@ -11,9 +11,10 @@ enum { FILTER_SETDELEG = 1024 + 16 }; /* F_SETDELEG, of which older headers know
 
 enum filter_test {
     FILTER_ALWAYS,
-    FILTER_IS,     /* the argument is the value */
-    FILTER_IS_NOT, /* it is not */
-    FILTER_HAS,    /* it has one of the bits of the value */
+    FILTER_IS,      /* the argument is the value */
+    FILTER_IS_NOT,  /* it is not */
+    FILTER_HAS,     /* it has one of the bits of the value */
+    FILTER_HAS_NOT, /* it has none of them */
 };
 
 struct filter_rule {
@@ -24,14 +25,18 @@ struct filter_rule {
     uint32_t value;
 };
 
+enum { FILTER_TABLES = 3 };
+
 struct filter_rules {
-    const char *name;                 /* in enum filter */
-    const struct filter_rule *before; /* come first; or NULL */
-    const struct filter_rule *rules;
-    int otherwise;       /* the answer to a call that no rule fits */
-    int unknown;         /* to a number that is no call, or none yet */
+    const char *name;                                /* in enum filter */
+    const struct filter_rule *tables[FILTER_TABLES]; /* in this order; NULL after the last */
+    int otherwise;                                   /* the answer to a call that no rule fits */
+    int unknown;                                     /* to a number that is no call, or none yet */
     bool is_native_only; /* programs of the machine's 32-bit architecture are killed */
 };
+
+/* Those that several filters have. */
+extern const struct filter_rule file_rules[];
 
 extern const struct filter_rules kernel_filter;
 extern const struct filter_rules process_filter;

@@ -1,7 +1,6 @@
 #include "environments/process/filter/filter_rule.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
@@ -12,11 +11,7 @@ static const struct filter_rule kernel_rules[] = {
      * of a filter's sight: the C library goes on with clone. */
     {"clone unshare", EPERM, FILTER_HAS, 0, CLONE_NEWUSER},
     {"clone3", ENOSYS},
-    /* Whoever opens a leased file waits up to 45 s for its holder, who can lease it again; to read
-     * it is enough for that. The last one tells what others do in a directory. */
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_SETLEASE},
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, FILTER_SETDELEG},
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_NOTIFY},
+    {"openat2", ENOSYS}, /* see file_rules.c; programs go on with openat */
     /* Programs that keep secrets ask to be undumpable, and some end when they cannot be; to the
      * supervisor they would hide what files they hold. */
     {"prctl", 0, FILTER_IS, 0, PR_SET_DUMPABLE},
@@ -25,7 +20,7 @@ static const struct filter_rule kernel_rules[] = {
 
 const struct filter_rules kernel_filter = {
     .name = "FILTER_KERNEL",
-    .rules = kernel_rules,
+    .tables = {kernel_rules, file_rules},
     .otherwise = FILTER_ALLOW,
     .unknown = FILTER_ALLOW,
 };

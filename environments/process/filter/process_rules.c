@@ -18,7 +18,7 @@ static const struct filter_rule process_rules[] = {
 
 const struct filter_rules process_filter = {
     .name = "FILTER_OTHER_PROCESSES",
-    .rules = process_rules,
+    .tables = {process_rules},
     .otherwise = FILTER_ALLOW,
     .unknown = FILTER_ALLOW,
 };

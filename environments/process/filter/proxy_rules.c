@@ -43,7 +43,7 @@ static const struct filter_rule proxy_rules[] = {
 
 const struct filter_rules proxy_filter = {
     .name = "FILTER_PROXY",
-    .rules = proxy_rules,
+    .tables = {proxy_rules},
     .otherwise = EPERM,
     .unknown = ENOSYS,
     .is_native_only = true,

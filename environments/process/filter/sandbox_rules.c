@@ -43,10 +43,7 @@ static const struct filter_rule sandbox_rules[] = {
     {"setxattr lsetxattr removexattr lremovexattr setxattrat removexattrat", FILTER_ALLOW},
     {"inotify_init inotify_init1 inotify_add_watch inotify_rm_watch", FILTER_ALLOW},
 
-    /* Open files; no leases (kernel_rules.c) */
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_SETLEASE},
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, FILTER_SETDELEG},
-    {"fcntl fcntl64", EACCES, FILTER_IS, 1, F_NOTIFY},
+    /* Open files */
     {"close close_range dup dup2 dup3 fcntl flock", FILTER_ALLOW},
     {"fstat fstatfs getdents getdents64 fchdir ftruncate fallocate fchmod fchown", FILTER_ALLOW},
     {"fgetxattr flistxattr fsetxattr fremovexattr", FILTER_ALLOW},
@@ -188,7 +185,7 @@ static const struct filter_rule offline_rules[] = {
 
 const struct filter_rules sandbox_filter = {
     .name = "FILTER_SANDBOX",
-    .rules = sandbox_rules,
+    .tables = {file_rules, sandbox_rules},
     .otherwise = EPERM,
     .unknown = ENOSYS,
     .is_native_only = true,
@@ -196,8 +193,7 @@ const struct filter_rules sandbox_filter = {
 
 const struct filter_rules offline_filter = {
     .name = "FILTER_SANDBOX_OFFLINE",
-    .before = offline_rules,
-    .rules = sandbox_rules,
+    .tables = {offline_rules, file_rules, sandbox_rules},
     .otherwise = EPERM,
     .unknown = ENOSYS,
     .is_native_only = true,
@@ -211,7 +207,9 @@ static const struct filter_rule zygote_rules[] = {
     {0},
 };
 
+/* With openat2 a supervisor finds the paths of a policy; its mode is out of a filter's sight. */
 static const struct filter_rule worker_rules[] = {
+    {"openat2", ENOSYS},
     {"clone", EPERM, FILTER_HAS, 0, NAMESPACES_OF_CLONE},
     {"unshare", EPERM, FILTER_HAS, 0, NAMESPACES_OF_UNSHARE},
     {"setns", EPERM, FILTER_IS, 1, CLONE_NEWNET},
@@ -221,7 +219,7 @@ static const struct filter_rule worker_rules[] = {
 
 const struct filter_rules worker_filter = {
     .name = "FILTER_WORKER",
-    .rules = worker_rules,
+    .tables = {worker_rules},
     .otherwise = FILTER_ALLOW,
     .unknown = FILTER_ALLOW,
     .is_native_only = true,
@@ -229,8 +227,7 @@ const struct filter_rules worker_filter = {
 
 const struct filter_rules zygote_filter = {
     .name = "FILTER_ZYGOTE",
-    .before = zygote_rules,
-    .rules = sandbox_rules,
+    .tables = {zygote_rules, file_rules, sandbox_rules},
     .otherwise = EPERM,
     .unknown = ENOSYS,
     .is_native_only = true,

@@ -21,7 +21,7 @@ static const struct filter_rule shared_root_rules[] = {
 
 const struct filter_rules shared_root_filter = {
     .name = "FILTER_SHARED_ROOT",
-    .rules = shared_root_rules,
+    .tables = {shared_root_rules},
     .otherwise = FILTER_ALLOW,
     .unknown = FILTER_ALLOW,
 };

@@ -1,4 +1,5 @@
 #include "base/starter/starter.h"
+#include "environments/process/filter/filter.h"
 #include "environments/process/landlock.h"
 #include "environments/process/runner/runner.h"
 
@@ -95,6 +96,8 @@ static _Noreturn void cold_start_execute(const struct program *program,
     confine_need(fd, identity_join(preparation, program), "cannot use devices", "");
     confine_need(fd, identity_take(preparation), "cannot take a uid of its own", "");
     confine_capabilities(fd, 0);
+    if (preparation->layers & LAYER_CALLS)
+        confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         protect_others(fd, preparation->layers);
     confine_limits(fd, &program->run, preparation->layers);

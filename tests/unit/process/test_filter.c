@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ enum {
     GAP = 400,         /* between the old numbers and those that all architectures share */
     LIST_MOUNTS = 458, /* the headers are older */
     FILE_ATTRIBUTES = 468,
+    CHANGE_MODE = 452, /* fchmodat2 */
     FIRST_UNKNOWN = 470,
     USER_DISPATCH = 59, /* PR_SET_SYSCALL_USER_DISPATCH */
     IO_PRIORITY_OF_USER = 3,
@@ -63,11 +65,7 @@ static const struct filter_case kernel_cases[] = {
     {SYS_prctl, {PR_SET_DUMPABLE, 1000}, 0}, /* EINVAL, if it were done */
     {SYS_prctl, {ABOVE(PR_SET_DUMPABLE), 1000}, 0},
     {SYS_prctl, {PR_SET_NAME, -1}, EFAULT},
-    {SYS_fcntl, {-1, F_GETFD}, EBADF},
-    {SYS_fcntl, {-1, F_SETLEASE, F_RDLCK}, EACCES},
-    {SYS_fcntl, {-1, ABOVE(F_SETLEASE), F_RDLCK}, EACCES},
-    {SYS_fcntl, {-1, F_SETLEASE + 16, F_RDLCK}, EACCES}, /* F_SETDELEG */
-    {SYS_fcntl, {-1, F_NOTIFY, DN_ACCESS}, EACCES},
+    {SYS_openat2, BAD, ENOSYS},
 };
 
 static const struct filter_case process_cases[] = {
@@ -92,21 +90,50 @@ static const struct filter_case process_cases[] = {
     {SYS_sched_setscheduler, {1, -1, 0}, EPERM},
 };
 
-/* The same in a sandbox with and without a network. */
-static const struct filter_case sandbox_cases[] = {
-    /* Allowed: it is the kernel that answers */
-    {SYS_getpid, BAD, 0},
-    {SYS_read, BAD, EBADF},
-    {SYS_openat, BAD, EFAULT},
-    {SYS_openat2, BAD, E2BIG},
-    {SYS_faccessat2, BAD, EINVAL},
-    {SYS_statx, BAD, EINVAL},
-    {SYS_close_range, {1, 0}, EINVAL},
+/* At every level */
+static const struct filter_case file_cases[] = {
     {SYS_fcntl, {-1, F_GETFD}, EBADF},
     {SYS_fcntl, {-1, F_SETLEASE, F_RDLCK}, EACCES},
     {SYS_fcntl, {-1, ABOVE(F_SETLEASE), F_RDLCK}, EACCES},
     {SYS_fcntl, {-1, F_SETLEASE + 16, F_RDLCK}, EACCES}, /* F_SETDELEG */
     {SYS_fcntl, {-1, F_NOTIFY, DN_ACCESS}, EACCES},
+    {SYS_openat, {-1, -1, O_RDONLY | O_DIRECTORY, -1}, EFAULT}, /* without a mode */
+    {SYS_openat, {-1, -1, O_CREAT, 0755}, EFAULT},
+    {SYS_openat, {-1, -1, O_CREAT, S_ISUID | 0755}, EPERM},
+    {SYS_openat, {-1, -1, O_CREAT, S_ISGID | 0755}, EPERM},
+    {SYS_openat, {-1, -1, O_TMPFILE | O_WRONLY, ABOVE(S_ISUID)}, EPERM},
+    {SYS_mknodat, {-1, -1, S_IFREG | 0755}, EFAULT},
+    {SYS_mknodat, {-1, -1, S_IFREG | S_ISUID}, EPERM},
+    {SYS_mknodat, {-1, -1, S_IFREG | S_ISGID}, EPERM},
+    {SYS_fchmod, {-1, S_ISVTX | 0777}, EBADF},
+    {SYS_fchmod, {-1, S_ISUID | 0755}, EPERM},
+    {SYS_fchmod, {-1, S_ISUID | S_ISGID | 0755}, EPERM},
+    {SYS_fchmod, {-1, S_ISGID | 0755}, 0}, /* as a directory that is copied, and not done */
+    {SYS_fchmodat, {-1, -1, 0755}, EFAULT},
+    {SYS_fchmodat, {-1, -1, ABOVE(S_ISUID | 0755)}, EPERM},
+    {SYS_fchmodat, {-1, -1, S_ISGID | 0755}, 0},
+    {CHANGE_MODE, {-1, -1, S_ISUID | 0755}, EPERM},
+    {CHANGE_MODE, {-1, -1, S_ISGID | 0755}, 0},
+#ifdef __x86_64__
+    {SYS_open, {-1, O_RDONLY, -1}, EFAULT},
+    {SYS_open, {-1, O_CREAT, S_ISUID | 0755}, EPERM},
+    {SYS_creat, {-1, S_ISUID | 0755}, EPERM},
+    {SYS_creat, {-1, 0755}, EFAULT},
+    {SYS_mknod, {-1, S_IFREG | S_ISUID}, EPERM},
+    {SYS_chmod, {-1, S_ISUID | 0755}, EPERM},
+    {SYS_chmod, {-1, S_ISGID | 0755}, 0},
+    {SYS_chmod, {-1, 0755}, EFAULT},
+#endif
+};
+
+/* The same in a sandbox with and without a network. */
+static const struct filter_case sandbox_cases[] = {
+    /* Allowed: it is the kernel that answers */
+    {SYS_getpid, BAD, 0},
+    {SYS_read, BAD, EBADF},
+    {SYS_faccessat2, BAD, EINVAL},
+    {SYS_statx, BAD, EINVAL},
+    {SYS_close_range, {1, 0}, EINVAL},
     {SYS_memfd_create, {-1, 0}, EFAULT},
     {SYS_mmap, {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}, EINVAL},
     {SYS_execve, BAD, EFAULT},
@@ -217,6 +244,10 @@ static const struct filter_case sandbox_cases[] = {
     {FIRST_UNKNOWN, BAD, ENOSYS},
     {NO_CALL_YET, BAD, ENOSYS},
 };
+
+/* What finds the paths of a policy */
+static const struct filter_case supervisor_cases[] = {{SYS_openat2, BAD, E2BIG}};
+static const struct filter_case program_cases[] = {{SYS_openat2, BAD, ENOSYS}};
 
 static const struct filter_case online_cases[] = {
     {SYS_socket, {AF_INET, -1}, EINVAL},
@@ -335,6 +366,7 @@ static void test_the_kernels_keys_and_namespaces_are_out_of_reach(void **state)
 {
     (void)state;
     check_cases(FILTER_KERNEL, kernel_cases, ARRAY_SIZE(kernel_cases));
+    check_cases(FILTER_KERNEL, file_cases, ARRAY_SIZE(file_cases));
 }
 
 static void test_other_processes_keep_their_limits(void **state)
@@ -348,6 +380,8 @@ static void test_a_sandbox_has_the_listed_calls(void **state)
     (void)state;
     check_cases(FILTER_SANDBOX, sandbox_cases, ARRAY_SIZE(sandbox_cases));
     check_cases(FILTER_SANDBOX, online_cases, ARRAY_SIZE(online_cases));
+    check_cases(FILTER_SANDBOX, file_cases, ARRAY_SIZE(file_cases));
+    check_cases(FILTER_SANDBOX, supervisor_cases, ARRAY_SIZE(supervisor_cases));
 }
 
 static void test_a_worker_has_the_same_calls(void **state)
@@ -355,6 +389,8 @@ static void test_a_worker_has_the_same_calls(void **state)
     (void)state;
     check_cases(FILTER_WORKER, sandbox_cases, ARRAY_SIZE(sandbox_cases));
     check_cases(FILTER_WORKER, online_cases, ARRAY_SIZE(online_cases));
+    check_cases(FILTER_WORKER, file_cases, ARRAY_SIZE(file_cases));
+    check_cases(FILTER_WORKER, program_cases, ARRAY_SIZE(program_cases));
 }
 
 static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
@@ -362,6 +398,7 @@ static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
     (void)state;
     check_cases(FILTER_SANDBOX_OFFLINE, sandbox_cases, ARRAY_SIZE(sandbox_cases));
     check_cases(FILTER_SANDBOX_OFFLINE, offline_cases, ARRAY_SIZE(offline_cases));
+    check_cases(FILTER_SANDBOX_OFFLINE, file_cases, ARRAY_SIZE(file_cases));
 }
 
 static void test_files_of_a_shared_root_stay_as_they_are(void **state)
