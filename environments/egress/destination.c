@@ -159,9 +159,9 @@ bool destination_is_open(const struct destinations *open, const struct destinati
 }
 
 bool destination_may_be_at(const struct destinations *open, const struct destination *wanted,
-                           const struct in6_addr *address)
+                           const struct in6_addr *address, bool is_own)
 {
-    if (public_address_is(address))
+    if (public_address_is(address) && !is_own)
         return true;
     if (strcmp(wanted->host, "localhost") == 0 && public_address_is_loopback(address))
         return true;

@@ -47,8 +47,8 @@ void destination_print(const struct destination *destination, char *text, size_t
 /* True when WANTED is open. Where its name leads to is another question. */
 bool destination_is_open(const struct destinations *open, const struct destination *wanted);
 
-/* True when a connection to WANTED, which is open, may go to ADDRESS: one of the internet, or one
- * that an operator has named, by a name that may lead anywhere or as an address. `localhost` names
- * the loopback; no other name names an address. */
+/* True when a connection to WANTED, which is open, may go to ADDRESS: one of the internet, unless
+ * it IS_OWN, this machine's; or one that an operator has named, by a name that may lead anywhere or
+ * as an address. `localhost` names the loopback; no other name names an address. */
 bool destination_may_be_at(const struct destinations *open, const struct destination *wanted,
-                           const struct in6_addr *address);
+                           const struct in6_addr *address, bool is_own);

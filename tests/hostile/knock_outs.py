@@ -118,6 +118,9 @@ CHANGES = {
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
     "no leases": [(f"{FILTER}/file_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}")],
     "no setuid files": [(f"{FILTER}/file_rules.c", "enum { OF_OTHERS = S_ISUID | S_ISGID };", "enum { OF_OTHERS = 0 };")],
+    "listed protocols": [
+        (f"{FILTER}/sandbox_rules.c", "FILTER_HAS, 2, ~(uint32_t)BITS_OF_PROTOCOLS}", "FILTER_HAS, 2, 0}"),
+    ],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
@@ -182,7 +185,7 @@ CHANGES = {
         (f"{PROXY}/destination_socket.c", "if (!destination_is_open(open, wanted))", "if (false)"),
     ],
     "addresses of the proxy": [
-        (f"{PROXY}/destination_socket.c", "if (!destination_may_be_at(open, wanted, &address)) {", "if (false) {"),
+        (f"{PROXY}/destination_socket.c", "if (!destination_may_be_at(open, wanted, &address, destination_is_own(&address))) {", "if (false) {"),
     ],
     "connections of the proxy": [(f"{PROXY}/main.c", "PROXY_VISITS = 128", "PROXY_VISITS = 4096")],
     "heads of the proxy": [
@@ -321,6 +324,8 @@ KNOCK_OUTS = [
     KnockOut("network of the sandbox", SANDBOXES),
     KnockOut("cover of the machine", "sandbox"),
     KnockOut("listed calls", SANDBOXES),
+    KnockOut("listed protocols", "sandbox"),
+    KnockOut("listed protocols", "sandbox landlock", also=("network of the sandbox",)),
     KnockOut("uid of its own", "sandbox", programs=("quotas_of_its_user",)),
     KnockOut("uid of its own", "sandbox", also=("pid namespace", "process table of its own"),
              programs=("signals_its_user",)),

@@ -20,7 +20,8 @@ import sys
 import tempfile
 import threading
 
-PUBLIC, OWN = "93.184.215.14", "127.0.0.1"
+# One of the internet; those of the machine, of which one is public.
+PUBLIC, OWN, OWN_PUBLIC = "93.184.215.14", "127.0.0.1", "151.101.0.223"
 # What questions for a name are answered with, one after the other, and the last again and again.
 ADDRESSES = {
     "public.test": [[PUBLIC]],
@@ -28,6 +29,7 @@ ADDRESSES = {
     "both.test": [[OWN, PUBLIC]],
     "many.test": [[PUBLIC] * 100],  # more than a datagram holds
     "own.test": [[OWN]],
+    "own-public.test": [[OWN_PUBLIC]],
     "own-six.test": [["::1"]],
     "mapped.test": [["::ffff:127.0.0.1"]],
     "nowhere.test": [["0.0.0.0"]],
@@ -42,6 +44,10 @@ FILES = {"resolv.conf": f"nameserver {OWN}\n", "nsswitch.conf": "hosts: files dn
 # From linux/sockios.h and prctl.h.
 SET_ADDRESS, SET_FLAGS, UP = 0x8916, 0x8914, 1
 PR_SET_PDEATHSIG = 1
+# From linux/netlink.h and rtnetlink.h.
+REQUEST, ACKNOWLEDGE, CREATE, NEW_ROUTE = 0x1, 0x4, 0x400, 24
+DESTINATION, INTERFACE, SOURCE = 1, 4, 7
+TABLE_LOCAL, BY_BOOT, OF_HOST, KIND_LOCAL = 255, 3, 254, 2
 
 asked = collections.Counter()  # the questions for each name, of the kind that has an answer
 
@@ -116,7 +122,20 @@ def set_up_network():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, SET_FLAGS, struct.pack("16sH14x", b"lo", UP))
         fcntl.ioctl(control, SET_ADDRESS, struct.pack("16sHH4s8x", b"lo:1", socket.AF_INET, 0,
-                                                      socket.inet_aton(PUBLIC)))
+                                                      socket.inet_aton(OWN_PUBLIC)))
+    add_internet()
+
+
+def add_internet():
+    """PUBLIC is reached over the loopback, from another address, as what is not the machine's own is."""
+    attributes = b"".join(struct.pack("HH4s", 8, kind, data) for kind, data in (
+        (DESTINATION, socket.inet_aton(PUBLIC)), (INTERFACE, struct.pack("I", socket.if_nametoindex("lo"))),
+        (SOURCE, socket.inet_aton(OWN))))
+    route = struct.pack("BBBBBBBBI", socket.AF_INET, 32, 0, 0, TABLE_LOCAL, BY_BOOT, OF_HOST, KIND_LOCAL, 0) + attributes
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW) as control:
+        control.send(struct.pack("IHHII", 16 + len(route), NEW_ROUTE, REQUEST | CREATE | ACKNOWLEDGE, 1, 0) + route)
+        (problem,) = struct.unpack_from("i", control.recv(4096), 16)
+        assert problem == 0, os.strerror(-problem)
 
 
 def put_files():
@@ -137,7 +156,7 @@ class Six(socketserver.ThreadingTCPServer):
 def make_servers():
     """They take connections, and serve none yet. An HTTPServer would ask for its name."""
     return [socketserver.ThreadingUDPServer((OWN, 53), Datagram), socketserver.ThreadingTCPServer((OWN, 53), Stream),
-            socketserver.ThreadingTCPServer((PUBLIC, 80), Place), socketserver.ThreadingTCPServer((OWN, 80), Place),
+            *(socketserver.ThreadingTCPServer((address, 80), Place) for address in (PUBLIC, OWN_PUBLIC, OWN)),
             Six(("::1", 80), Place)]
 
 

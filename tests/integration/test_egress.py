@@ -292,6 +292,11 @@ def test_a_name_that_leads_to_no_public_address_is_refused(resolved, name, addre
     assert fetched(resolved, f"http://{name}/").startswith(f"403 {name}:80 is at {address}, which is no address")
 
 
+def test_a_public_address_of_this_machine_is_refused(resolved):
+    said = fetched(resolved, "http://own-public.test/")
+    assert said.startswith(f"403 own-public.test:80 is at {resolving.OWN_PUBLIC}, which is an address of this machine"), said
+
+
 def test_a_redirect_to_a_private_address_is_refused(resolved):
     url = "http://public.test/to/"
     assert fetched(resolved, url + "both.test/").startswith(f"200 {resolving.PUBLIC}, ")

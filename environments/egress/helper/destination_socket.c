@@ -17,7 +17,10 @@
 #define DESTINATION_SECONDS         30.0 /* to connect, at all of its addresses */
 #define DESTINATION_ADDRESS_SECONDS 10.0 /* at one of them */
 
-enum { DESTINATION_REPORTS = 32 }; /* more than a person reads */
+enum {
+    DESTINATION_REPORTS = 32, /* more than a person reads */
+    DISCARD_PORT = 9,
+};
 
 enum { FORBIDDEN = 403, BAD_GATEWAY = 502, GATEWAY_TIMEOUT = 504 };
 
@@ -35,12 +38,45 @@ destination_refuse(struct destination_refusal *refusal, unsigned status,
     return -1;
 }
 
-static struct in6_addr destination_address_of(const struct addrinfo *found)
+static struct in6_addr destination_address_of(const void *end)
 {
-    if (found->ai_family == AF_INET6)
-        return ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_addr;
-    return public_address_map(
-        &((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr);
+    if (((const struct sockaddr *)end)->sa_family == AF_INET6)
+        return ((const struct sockaddr_in6 *)end)->sin6_addr;
+    return public_address_map(&((const struct sockaddr_in *)end)->sin_addr);
+}
+
+/* PORT at ADDRESS, in the form in which that was checked. Returns its size. */
+static socklen_t destination_end(const struct in6_addr *address, uint16_t port,
+                                 struct sockaddr_storage *ret)
+{
+    const struct sockaddr_in6 six = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *address};
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+    if (!IN6_IS_ADDR_V4MAPPED(address)) {
+        memcpy(ret, &six, sizeof six);
+        return sizeof six;
+    }
+    memcpy(&four.sin_addr, &address->s6_addr[12], sizeof four.sin_addr);
+    memcpy(ret, &four, sizeof four);
+    return sizeof four;
+}
+
+/* True for an address of this machine: the kernel would send from it, too. Nothing is sent. */
+static bool destination_is_own(const struct in6_addr *address)
+{
+    struct sockaddr_storage end;
+    socklen_t length = destination_end(address, DISCARD_PORT, &end);
+    socklen_t size = sizeof end;
+    int fd = socket(end.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct in6_addr source = in6addr_any;
+
+    if (fd < 0)
+        return true; /* rather than to connect to it */
+    if (connect(fd, (const void *)&end, length) == 0 && getsockname(fd, (void *)&end, &size) == 0)
+        source = destination_address_of(&end);
+    close(fd);
+    return IN6_ARE_ADDR_EQUAL(&source, address);
 }
 
 /* -1 with errno set. */
@@ -65,21 +101,17 @@ static int destination_connect(int fd, const void *address, socklen_t size, doub
     return errno == EINPROGRESS ? destination_await(fd, deadline) : -1;
 }
 
-/* A socket connected to ADDRESS, in the form in which it was checked. -1 with errno set. */
+/* A socket connected to PORT at ADDRESS. -1 with errno set. */
 static int destination_open(const struct in6_addr *address, uint16_t port, double deadline)
 {
-    const bool is_four = IN6_IS_ADDR_V4MAPPED(address);
-    const struct sockaddr_in6 six = {
-        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *address};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage end;
+    socklen_t size = destination_end(address, port, &end);
+    int fd = socket(end.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int number;
 
     if (fd < 0)
         return -1;
-    memcpy(&four.sin_addr, &address->s6_addr[12], sizeof four.sin_addr);
-    if ((is_four ? destination_connect(fd, &four, sizeof four, deadline)
-                 : destination_connect(fd, &six, sizeof six, deadline)) == 0)
+    if (destination_connect(fd, &end, size, deadline) == 0)
         return fd;
     number = errno;
     close(fd);
@@ -96,11 +128,11 @@ static int destination_try(const struct destinations *open, const struct destina
     int number = 0;
 
     for (; found && clock_seconds() < deadline; found = found->ai_next) {
-        const struct in6_addr address = destination_address_of(found);
+        const struct in6_addr address = destination_address_of(found->ai_addr);
         const double own = clock_seconds() + DESTINATION_ADDRESS_SECONDS;
         int fd;
 
-        if (!destination_may_be_at(open, wanted, &address)) {
+        if (!destination_may_be_at(open, wanted, &address, destination_is_own(&address))) {
             destination_set_address(&closed, &address, wanted->port);
             continue;
         }
@@ -114,9 +146,11 @@ static int destination_try(const struct destinations *open, const struct destina
                                   PROXY_SOCKS_UNREACHABLE, "%s:%u: %s", wanted->host, wanted->port,
                                   strerror(number));
     return destination_refuse(refusal, FORBIDDEN, PROXY_SOCKS_CLOSED,
-                              "%s:%u is at %s, which is no address of the internet: the operator "
-                              "has to name it, too (network)",
-                              wanted->host, wanted->port, closed.host);
+                              "%s:%u is at %s, which is %s: the operator has to name it, too "
+                              "(network)",
+                              wanted->host, wanted->port, closed.host,
+                              public_address_is(&closed.address) ? "an address of this machine"
+                                                                 : "no address of the internet");
 }
 
 /* Before the program knows, so that the server has it when the program has ended; no more often

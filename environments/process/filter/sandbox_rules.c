@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/prctl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,9 @@ enum {
                           CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
     NAMESPACES_OF_UNSHARE = NAMESPACES_OF_CLONE | 0x80,
     ASK_FOR_PERSONALITY = -1,
+    BITS_OF_FAMILIES = AF_UNIX | AF_INET | AF_INET6 | AF_NETLINK,
+    BITS_OF_PROTOCOLS = IPPROTO_TCP | IPPROTO_UDP | IPPROTO_ICMP | IPPROTO_ICMPV6,
+    BITS_OF_OTHER_TYPES = 0xc,   /* SOCK_RDM and above: not SOCK_STREAM, SOCK_DGRAM and SOCK_RAW */
     LEVEL_OF_IPV6 = 41,          /* IPPROTO_IPV6 */
     LABELS_OF_IPV6 = 32,         /* IPV6_FLOWLABEL_MGR */
     NAME_OF_MEMORY = 0x53564d41, /* PR_SET_VMA */
@@ -103,6 +107,14 @@ static const struct filter_rule sandbox_rules[] = {
     /* Sockets. Netlink tells what addresses there are (getifaddrs, if_nameindex); changing them
      * takes a capability. */
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_UNIX},
+    {"socket", EAFNOSUPPORT, FILTER_HAS, 0, ~(uint32_t)BITS_OF_FAMILIES},
+    {"socket", EAFNOSUPPORT, FILTER_IS, 0, AF_UNSPEC},
+    {"socket", EAFNOSUPPORT, FILTER_IS, 0, AF_PACKET},
+    /* Of the internet's, TCP, UDP and ping: not MPTCP, SCTP, UDP-Lite and what else the kernel
+     * would load a module for, which nothing but scripts would use here. */
+    {"socket", EPROTONOSUPPORT, FILTER_HAS, 2, ~(uint32_t)BITS_OF_PROTOCOLS},
+    {"socket", EPROTONOSUPPORT, FILTER_IS, 2, IPPROTO_DCCP},
+    {"socket", ESOCKTNOSUPPORT, FILTER_HAS, 1, BITS_OF_OTHER_TYPES},
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET},
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET6},
     {"socket", EAFNOSUPPORT, FILTER_IS_NOT, 0, AF_NETLINK},

@@ -93,7 +93,7 @@ static bool is_open(const char *const *rules, const char *wanted, const char *at
         open.count++;
     }
     assert_true(destination_parse(wanted, strlen(wanted), &destination));
-    return at ? destination_may_be_at(&open, &destination, &address)
+    return at ? destination_may_be_at(&open, &destination, &address, false)
               : destination_is_open(&open, &destination);
 }
 
@@ -204,6 +204,25 @@ static void test_addresses_that_are_not_of_the_internet_are_known(void **state)
     }
 }
 
+static void test_a_public_address_of_this_machine_is_named_or_closed(void **state)
+{
+    struct destination list[2];
+    const struct destinations named = {list, 2};
+    const struct destinations open = {list, 1};
+    const struct in6_addr address = address_of("93.184.216.34");
+    struct destination wanted;
+
+    (void)state;
+    assert_true(destination_parse_rule("db.example.org:80", &list[0]));
+    assert_true(destination_parse_rule("93.184.216.34:80", &list[1]));
+    assert_true(destination_parse("db.example.org:80", strlen("db.example.org:80"), &wanted));
+    assert_true(destination_may_be_at(&open, &wanted, &address, false));
+    assert_false(destination_may_be_at(&open, &wanted, &address, true));
+    assert_true(destination_may_be_at(&named, &wanted, &address, true));
+    list[0].is_anywhere = true;
+    assert_true(destination_may_be_at(&open, &wanted, &address, true));
+}
+
 static void test_a_name_that_may_lead_anywhere_opens_no_other(void **state)
 {
     struct destination list[2];
@@ -216,9 +235,9 @@ static void test_a_name_that_may_lead_anywhere_opens_no_other(void **state)
     list[0].is_anywhere = true;
     assert_true(destination_parse_rule("other.example:443", &list[1]));
     assert_true(destination_parse("index.example:443", strlen("index.example:443"), &wanted));
-    assert_true(destination_may_be_at(&open, &wanted, &address));
+    assert_true(destination_may_be_at(&open, &wanted, &address, false));
     assert_true(destination_parse("other.example:443", strlen("other.example:443"), &wanted));
-    assert_false(destination_may_be_at(&open, &wanted, &address));
+    assert_false(destination_may_be_at(&open, &wanted, &address, false));
 }
 
 int main(void)
@@ -228,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_what_is_named_is_open_and_nothing_near_it),
         cmocka_unit_test(test_a_name_leads_to_the_internet_only),
         cmocka_unit_test(test_addresses_that_are_not_of_the_internet_are_known),
+        cmocka_unit_test(test_a_public_address_of_this_machine_is_named_or_closed),
         cmocka_unit_test(test_a_name_that_may_lead_anywhere_opens_no_other),
     };
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -250,8 +251,18 @@ static const struct filter_case supervisor_cases[] = {{SYS_openat2, BAD, E2BIG}}
 static const struct filter_case program_cases[] = {{SYS_openat2, BAD, ENOSYS}};
 
 static const struct filter_case online_cases[] = {
-    {SYS_socket, {AF_INET, -1}, EINVAL},
-    {SYS_socket, {AF_INET6, -1}, EINVAL},
+    {SYS_socket, {AF_INET, SOCK_STREAM}, 0},
+    {SYS_socket, {AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP}, 0},
+    {SYS_socket, {AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, IPPROTO_UDP}, 0},
+    {SYS_socket, {AF_INET, SOCK_DGRAM, IPPROTO_TCP}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_STREAM, IPPROTO_MPTCP}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET6, SOCK_STREAM, ABOVE(IPPROTO_MPTCP)}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_STREAM, IPPROTO_SCTP}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_RAW, IPPROTO_RAW}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET6, SOCK_STREAM, IPPROTO_DCCP}, EPROTONOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_DCCP, 0}, ESOCKTNOSUPPORT},
+    {SYS_socket, {AF_INET, SOCK_SEQPACKET | SOCK_CLOEXEC, 0}, ESOCKTNOSUPPORT},
     {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, 0},
     {SYS_socket, {AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT}, EPROTONOSUPPORT},
 };
