@@ -121,6 +121,9 @@ CHANGES = {
     "listed protocols": [
         (f"{FILTER}/sandbox_rules.c", "FILTER_HAS, 2, ~(uint32_t)BITS_OF_PROTOCOLS}", "FILTER_HAS, 2, 0}"),
     ],
+    "no watches in the machine's root": [
+        (f"{FILTER}/shared_root_rules.c", '{"inotify_add_watch", EACCES},', '{"inotify_add_watch", FILTER_ALLOW},'),
+    ],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),
         (f"{FILTER}/filter_code.c", "    code_put_answer(code, FILTER_KILL);", "    code_put_answer(code, FILTER_ALLOW);"),
@@ -326,6 +329,7 @@ KNOCK_OUTS = [
     KnockOut("listed calls", SANDBOXES),
     KnockOut("listed protocols", "sandbox"),
     KnockOut("listed protocols", "sandbox landlock", also=("network of the sandbox",)),
+    KnockOut("no watches in the machine's root", "sandbox landlock"),
     KnockOut("uid of its own", "sandbox", programs=("quotas_of_its_user",)),
     KnockOut("uid of its own", "sandbox", also=("pid namespace", "process table of its own"),
              programs=("signals_its_user",)),

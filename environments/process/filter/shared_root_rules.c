@@ -16,6 +16,8 @@ static const struct filter_rule shared_root_rules[] = {
     /* A datagram can be sent from one of a pair to any name. */
     {"socketpair", EACCES, FILTER_HAS, 1, SOCK_DGRAM},
     {"shmget semget msgget", ENOSYS},
+    /* It tells the names of files that nobody may list, and who opens them. */
+    {"inotify_add_watch", EACCES},
     {0},
 };
 

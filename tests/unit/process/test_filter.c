@@ -135,6 +135,7 @@ static const struct filter_case sandbox_cases[] = {
     {SYS_faccessat2, BAD, EINVAL},
     {SYS_statx, BAD, EINVAL},
     {SYS_close_range, {1, 0}, EINVAL},
+    {SYS_inotify_add_watch, {-1, -1, 1}, EBADF},
     {SYS_memfd_create, {-1, 0}, EFAULT},
     {SYS_mmap, {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}, EINVAL},
     {SYS_execve, BAD, EFAULT},
@@ -284,6 +285,8 @@ static const struct filter_case shared_root_cases[] = {
     {SYS_socketpair, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, -1}, EACCES},
     {SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, -1}, EFAULT},
     {SYS_shmget, BAD, ENOSYS},
+    {SYS_inotify_init1, BAD, EINVAL},
+    {SYS_inotify_add_watch, BAD, EACCES},
     {SYS_getpid, BAD, 0},
 };
 
