@@ -1,11 +1,13 @@
 /* Input: a digit for the revision that was negotiated (0: none), then lines, as a session receives
  * them; 32 zeros stand for the id of the last task. Whatever they are, each message that comes back
  * is JSON on one line, and an id in it is null or one that was sent (as far as a plain parser can
- * tell); at the end nothing is left over. */
+ * tell); at the end nothing is left over. A line is read as a plain parser reads it, or refused as
+ * by it. */
 #undef NDEBUG
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "server/jsonrpc/message.h"
 #include "server/jsonrpc/scan.h"
 #include "server/jsonrpc/session.h"
 #include "server/mcp/server.h"
@@ -124,6 +126,24 @@ static char *with_task(const struct peer *peer, const char *line, size_t length)
     return text;
 }
 
+/* Long strings do not go through the parser. */
+static void check_parsing(const char *line, size_t length)
+{
+    AUTO_FREE char *text = copy_of(line, length);
+    AUTO_FREE char *readable = copy_of(line, length);
+    AUTO(scan_deinit) struct scan scan = {0};
+    AUTO(scan_deinit) struct scan other = {0};
+    struct error err = ERROR_INIT;
+    AUTO_JSON json_t *value = message_parse(text, length, &scan, &err);
+    AUTO_JSON json_t *expected = NULL;
+
+    error_clear(&err);
+    if (scan_text(&other, readable, length, &err) == 0)
+        expected = json_loadb(readable, length,
+                              JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    assert(!value == !expected && (!value || json_equal(value, expected)));
+}
+
 static void send_line(struct peer *peer, const char *line, size_t length)
 {
     AUTO_FREE char *text = with_task(peer, line, length);
@@ -137,6 +157,7 @@ static void send_line(struct peer *peer, const char *line, size_t length)
         message = json_loadb(readable, length, JSON_ALLOW_NUL, NULL);
     note_ids(peer, message);
     peer->is_unreadable = !message;
+    check_parsing(text, length);
     session_receive(&peer->session, copy, length);
     ev_run(EV_DEFAULT, EVRUN_NOWAIT); /* what has changed is told */
 }
