@@ -81,6 +81,7 @@ void notebook_free(struct notebook *notebook)
     environment_release(notebook->environment);
     memory_free_strings(notebook->variables);
     ev_timer_stop(notebook->loop, &notebook->deadline);
+    ev_timer_stop(notebook->loop, &notebook->next); /* started again while its turn was to come */
     free(notebook->handle);
     free(notebook->owner);
     free(notebook);

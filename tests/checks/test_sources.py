@@ -83,6 +83,21 @@ def test_watchers_are_stopped_without_asking():
     assert not found, "\n".join(found)
 
 
+def names_of_timers(folder, pattern):
+    """The last names of the timers that PATTERN finds in FOLDER."""
+    return {match.group(1) for path in program_sources() if path.parent == folder
+            for match in re.finditer(pattern, tree.text(path))}
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in program_sources()}), ids=str)
+def test_each_timer_is_stopped_somewhere(folder):
+    """One that expires in memory that is free, however little time it was to have."""
+    name = r"&?(?:[\w\[\]]+(?:->|\.))*(\w+)"
+    unstopped = names_of_timers(folder, rf"ev_timer_init\(\s*{name},") - \
+        names_of_timers(folder, rf"ev_timer_stop\([^,;]*,\s*{name}\)")
+    assert not unstopped
+
+
 def committed_text():
     return [
         path for path in tree.files()

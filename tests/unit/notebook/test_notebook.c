@@ -302,6 +302,37 @@ static void test_without_sessions_cells_are_told_why_they_end(void **state)
     tried_cell_deinit(&cell);
 }
 
+static void close_it(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    notebooks_close(timer->data);
+}
+
+/* As a reload that switches sessions off does, or a client that closes one. */
+static void test_closing_just_before_a_cell_begins_frees_it_once(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct ev_loop *loop = sessions->fixture->loop;
+
+    for (int is_first = 0; is_first < 2; is_first++) { /* whichever timer's turn is first */
+        struct notebook *notebook = open_one(sessions);
+        struct tried_cell cell;
+        ev_timer closing;
+
+        ev_timer_init(&closing, close_it, 0., 0.);
+        closing.data = notebook;
+        if (is_first)
+            ev_timer_start(loop, &closing);
+        submit(&cell, sessions, notebook, "pass");
+        ev_timer_start(loop, &closing);
+        while (!cell.is_done || notebooks_count(sessions->notebooks) > 0)
+            ev_run(loop, EVRUN_ONCE);
+        fixture_run_for(sessions->fixture, 0.01);
+        tried_cell_deinit(&cell);
+    }
+}
+
 static void test_files_are_those_of_each_cell(void **state)
 {
     struct session_fixture *sessions = *state;
@@ -331,6 +362,7 @@ int main(void)
         TEST(test_an_environment_that_cannot_be_prepared_is_the_end),
         TEST(test_what_a_cell_has_used_is_its_own),
         TEST(test_without_sessions_cells_are_told_why_they_end),
+        TEST(test_closing_just_before_a_cell_begins_frees_it_once),
         TEST(test_files_are_those_of_each_cell),
     };
 
