@@ -28,7 +28,7 @@ static void notebooks_turn_off(struct notebooks *notebooks)
     LIST_FOR_EACH (&notebooks->open, link) {
         struct notebook *notebook = CONTAINER_OF(link, struct notebook, link);
 
-        if (!notebook->is_over && !notebook->is_closed)
+        if (notebook->error.code == ERROR_NONE) /* else it is ending, and says why */
             error_set(&notebook->error, ERROR_UNAVAILABLE,
                       "the session was closed: the server has none any more");
         notebook_close(notebook, false);
