@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const leading[] = {"PYTHONPATH=", "PYTHONHOME=", "PYTHONUSERBASE=", "LD_"};
+static const char *const leading[] = {
+    "PYTHONPATH=", "PYTHONHOME=", "PYTHONUSERBASE=", "PYTHONPYCACHEPREFIX=", "GCONV_PATH=", "LD_"};
 
 enum { OURS = 6 + THREAD_VARIABLES };
 

@@ -29,6 +29,7 @@ loaded = []  # the names that have been asked for and are there
 asked = set()  # the names for which a finder of others is asked
 places = []  # sys.path then
 figures = None  # of matplotlib: what watches for it, see sitecustomize.py; None: nothing does
+hidden = ()  # likewise, see hidden.py: places of sys.path in which a copy finds more than the zygote
 
 
 class Spoilt(Exception):
@@ -112,11 +113,6 @@ class State:
         for name, key in {*self.definitions, *now.definitions}:
             if self.definitions.get((name, key)) is not now.definitions.get((name, key)):
                 raise Spoilt(f"changes {name}.{key}"[:LONGEST_REASON])
-        try:
-            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        raise Spoilt("leaves a process")
 
 
 def are_same(objects, others):
@@ -144,20 +140,16 @@ def end_helpers():
 
 
 class Elsewhere:
-    """Away from what scripts have left: its directory, which is its home, too. Nothing watches for figures there."""
+    """Away from the home, which in a copy has what scripts have left there. Nothing watches for figures there."""
 
     def __enter__(self):
-        self.directory = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
         self.variables = dict(os.environ)
         self.finders = list(sys.meta_path)
         os.environ.update(HOME="/nonexistent", MPLCONFIGDIR=Plotting.PLACE)
-        os.chdir("/")
         if figures:
             sys.meta_path.remove(figures.Finder)
 
     def __exit__(self, *_):
-        os.fchdir(self.directory)
-        os.close(self.directory)
         change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR")})
         if figures:
             sys.meta_path.insert(self.finders.index(figures.Finder), figures.Finder)
@@ -263,6 +255,8 @@ def import_session(archive):
 
 def load(name, archive):
     """Imports NAME ahead. Returns why that failed, or None. ARCHIVE loads from that of the starter."""
+    if name.rpartition(".")[2] == "__main__":
+        return "is a program"
     if resident_bytes() - at_first > BUDGET_BYTES:
         return "there is much in memory already"
     seen, searched, before = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ)
@@ -289,15 +283,22 @@ def load(name, archive):
     state.compare()
     if Lender not in sys.meta_path:
         sys.meta_path.insert(0, Lender)
-        places.extend(sys.path)
+        places.extend(place for place in sys.path if place not in hidden)
     if failure is None:
         loaded.append(name)
     return failure
 
 
+def changeable_files():
+    """Of modules that lie elsewhere than packages are installed, as in a project that is worked on: their owner may write them
+    anew, which does not change the directory."""
+    installed = tuple(f"{place}/" for place in (os.path.dirname(os.__file__), *sys.modules["site"].getsitepackages()))
+    files = [getattr(module, "__dict__", {}).get("__file__") for module in kept.values()]
+    return [file for file in files if isinstance(file, str) and not file.startswith(installed)]
+
+
 def use(has_imports):
-    """In a copy that shows which memory scripts change: does what they are expected to, and stays away from what they
-    have left."""
+    """In a copy that shows which memory scripts change: does what they are expected to."""
     Elsewhere().__enter__()
     for name in loaded if has_imports else ():
         try:

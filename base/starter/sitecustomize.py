@@ -114,16 +114,21 @@ def wait_at(gate):
     go_on()
 
 
-def look_at_python():
-    """Recognises what Python has looked at when it started, and would see changed if it did now."""
+def look_at(paths):
     seen = []
-    for path in places:
+    for path in paths:
         try:
             file = os.stat(path)
-            seen.append((file.st_dev, file.st_ino, file.st_mtime_ns))
+            seen.append((file.st_dev, file.st_ino, file.st_mtime_ns, file.st_ctime_ns))
         except OSError:
             seen.append(None)
     return seen
+
+
+def remember(paths):
+    """What Python has looked at, and would see changed if it did so when the code comes."""
+    places.extend(paths)
+    before.extend(look_at(paths))
 
 
 def start_anew():
@@ -148,13 +153,13 @@ def go_on(is_rehearsal=False):
     """Its code is there, and is about to be read. A rehearsal is to make that quick, so it does all of the work that it
     can, and ends a copy of what is out of date."""
     global process
-    if look_at_python() != before:
+    if look_at(places) != before:
         os._exit(0) if is_rehearsal else start_anew()
     process = os.getpid()
     suits = not os.path.exists(sys.modules["site"].USER_SITE or "") and ahead_suits()
     if is_rehearsal:
         return
-    if not suits:
+    if not suits or (hidden and not hidden["complete"]()):
         start_anew()
     os.close(archive)
     numpy = sys.modules.get("numpy.random")
@@ -162,20 +167,27 @@ def go_on(is_rehearsal=False):
         numpy.seed()
 
 
+def load_part(name, variables):
+    """In a zygote: defines VARIABLES as a part of the starter does."""
+    variables["__name__"] = name
+    seen = set(sys.modules)
+    exec(compile(__loader__.get_data(f"{name}.py"), f"{name}.py", "exec"), variables)
+    for module in sys.modules.keys() - seen:
+        del sys.modules[module]
+
+
 def load_ahead(name):
     """In a zygote, of which all else is a copy: imports a module ahead of any script. Returns what has to be known of
     all that have been imported so, and why this one has not, or None; without the former, the zygote is spoilt."""
     if not ahead:
-        ahead["__name__"] = "preload"
-        seen = set(sys.modules)
-        exec(compile(__loader__.get_data("preload.py"), "preload.py", "exec"), ahead)
+        load_part("preload", ahead)
         ahead["figures"] = figures
-        for module in sys.modules.keys() - seen:
-            del sys.modules[module]
+        ahead["hidden"] = hidden["led"]
     try:
         failure = ahead["load"](name, __loader__)
     except ahead["Spoilt"] as spoilt:
         return [None, None, str(spoilt)]
+    remember([file for file in ahead["changeable_files"]() if file not in places])
     return [ahead["kept"], ahead["packages"], failure]
 
 
@@ -187,6 +199,8 @@ def use_ahead(has_imports):
 process = os.getpid()  # of the script
 figures_source = __loader__.get_data("figures.py")
 ahead = {}  # what preload.py defines, once there is something
+hidden = {}  # likewise of hidden.py, in a zygote
+places, before = [], []  # what Python has looked at, and how that was
 archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
 flush_regularly()
@@ -201,10 +215,11 @@ try:
     import_theirs()
 finally:
     if is_ahead:
-        places = (sys.executable or "", *sys.path)
-        before = look_at_python()
         if gate is not None:
+            remember([sys.executable or "", *sys.path])
             wait_at(int(gate))
         else:
+            load_part("hidden", hidden)
+            remember([sys.executable or "", *(place for place in sys.path if place not in hidden["led"])])
             # The core takes them.
             sys._pyexecd_go_on, sys._pyexecd_load_ahead, sys._pyexecd_use_ahead = go_on, load_ahead, use_ahead

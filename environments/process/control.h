@@ -20,6 +20,8 @@ enum {
                               * descriptors of a new worker; or the name of a module to import */
     ZYGOTE_CORE_FD = 103,    /* the library that it loads (core/core.h) */
     ZYGOTE_JOB_FD = 104,     /* a file: struct zygote_job, then its CONTROL_RUN */
+    ZYGOTE_RESERVE_FD = 105, /* a directory: what its workers see and it does not (reserve.c) */
+    ZYGOTE_PRINTS_FD = 106,  /* a pipe: what it has written to its standard output and error */
     ZYGOTE_DESCRIPTORS = 16, /* of a worker, at most */
     ZYGOTE_TEXT_BYTES = 256, /* of a module's name, or of an answer, with its NUL */
 };
@@ -29,7 +31,7 @@ enum zygote_answer {
     ZYGOTE_WAITS = 'w',
     ZYGOTE_LOADED = 'l',
     ZYGOTE_NOT_LOADED = 'n', /* why follows */
-    ZYGOTE_SPOILT = 's',     /* likewise; it ends */
+    ZYGOTE_SPOILT = 's',     /* likewise; it ends. Without a name: there can be none */
 };
 
 struct zygote_job {

@@ -119,6 +119,9 @@ static void nursery_on_answer(struct tree *tree, const char *answer)
         tree->nursery->note(tree, NURSERY_WAITS);
     } else if (*answer == ZYGOTE_SPOILT && tree->nursery->module) {
         nursery_spoil(tree, answer + 1);
+    } else if (*answer == ZYGOTE_SPOILT) {
+        log_debug("tree %lu: no zygote: what it loads at its start %s", tree->number, answer + 1);
+        nursery_give_up(tree, NURSERY_FAILED);
     } else if (tree->nursery->module) {
         nursery_on_loaded(tree, answer + 1);
     }

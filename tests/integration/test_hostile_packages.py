@@ -7,11 +7,12 @@ import pytest
 from leftovers import descendants, parent_and_state, read, until
 from test_zygote import SYSTEM, call, serving, with_module
 
-# A child of the server's, as a supervisor is, answers the orders; what it says is in the place of %s.
+# A child of the server's, as a supervisor is, in namespaces of its own like that, answers the orders; what it says is in the
+# place of %s.
 TAKES_ORDERS = """
 import array, ctypes, os, signal, socket, struct, time
 
-ORDERS, CLONE, CLONE_PARENT = 102, 56, 0x8000
+ORDERS, CLONE, CLONE_PARENT, CLONE_NEWUSER, CLONE_NEWPID = 102, 56, 0x8000, 0x10000000, 0x20000000
 NO_CALL = 38
 RUN, CODE, INTERRUPT, SUPERVISOR, READY, REFUSED, FAILED, WAITING, STARTED, ENDED = range(1, 11)
 ROOT, FILES = 2, 5
@@ -30,7 +31,7 @@ def take_over():
             os.close(each)
 
 if os.path.exists(f"/proc/self/fd/{ORDERS}"):
-    if ctypes.CDLL(None).syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+    if ctypes.CDLL(None).syscall(CLONE, CLONE_PARENT | CLONE_NEWUSER | CLONE_NEWPID | signal.SIGCHLD, 0, 0, 0, 0) == 0:
         try:
             take_over()
         finally:

@@ -31,7 +31,6 @@ MODULES = {
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
     "large": "held = b'1' * (600 << 20)\n",
-    "ends": "import os\nif os.getcwd() == '/': os._exit(3)\n",
     "replaces": "import sys, types\nsys.modules['stat'] = types.ModuleType('stat')\n",
     "changes": "import os\nos.getlogin = print\n",
     "changes_builtins": "import builtins\nbuiltins.added = print\n",
@@ -54,6 +53,12 @@ class Finder:
 
 sys.meta_path.insert(0, Finder())
 """,
+    "ends": "import os\nif os.getpid() > 2: os._exit(3)\n",  # in no script
+    "leaves_daemon": "import os, time\nif os.getpid() > 2 and os.fork() == 0:\n    if os.fork() == 0:\n        time.sleep(9)\n"
+                     "    os._exit(0)\n",
+    "prints": "print('printed')\n",
+    "writes": "import os\nos.write(2, b'written')\n",
+    "warns": "import warnings\nwarnings.warn('warned')\n",
 }
 # Says whether a module was imported before this script began.
 WHEN = """
@@ -79,6 +84,8 @@ def environment(tmp_path_factory):
     for name, code in MODULES.items():
         (packages / f"{name}.py").write_text(code)
     (packages / "finder.pth").write_text("import finder\n")
+    (packages / "program").mkdir()
+    (packages / "program/__main__.py").write_text("import early\n")
     return {"type": "venv", "venv_path": str(folder), "isolation": "sandbox"}
 
 
@@ -270,7 +277,8 @@ def test_what_cannot_be_imported_fails_as_ever(environment, name, error):
 @pytest.mark.plain
 @pytest.mark.parametrize("name, why", [
     ("leaves_thread", "leaves a thread"), ("leaves_file", "leaves a descriptor"), ("leaves_process", "leaves a process"),
-    ("leaves_handler", "leaves a handler of a signal"), ("ends", "the import ends Python"),
+    ("leaves_daemon", "leaves a process"), ("leaves_handler", "leaves a handler of a signal"), ("ends", "the import ends Python"),
+    ("prints", "prints something"), ("writes", "prints something"), ("warns", "prints something"),
 ])
 def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, why):
     config = {"environments": {"venv": environment}}
@@ -323,6 +331,49 @@ def test_what_another_principal_imports_is_nobody_elses(environment, tmp_path):
         assert until_one_waits(server, lambda: call(bob, "pass"))
         result = call(bob, WHEN)
         assert result["timings"]["warm"] and result["stdout"] == NOT_AHEAD, result
+
+
+def test_what_an_import_prints_is_in_the_output_of_who_imports_it(environment):
+    with serving(environment) as server:
+        call(server, "if 0:\n    import prints, warns\nimport early")
+        for _ in range(3):
+            assert ahead(server, "print(1)") == "1\n"
+        for _ in range(2):
+            wait_for_copy(server)
+            result = call(server, "import prints, warns")
+            assert result["stdout"] == "printed\n" and "warned" in result["stderr"]
+
+
+def test_what_python_prints_when_it_starts_is_in_the_output_of_each_call(tmp_path):
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "early.pth").write_text("import sys; print('early'); print('too', file=sys.stderr)\n")
+    plain = subprocess.run([tmp_path / "venv/bin/python", "-c", "print(1)"], text=True, capture_output=True)
+    with serving({"type": "venv", "venv_path": str(tmp_path / "venv"), "isolation": "sandbox"}) as server:
+        for _ in range(3):
+            result = call(server, "print(1)")
+            assert (result["stdout"], result["stderr"]) == (plain.stdout, plain.stderr)
+            wait_for_copy(server)
+
+
+def test_no_program_is_run_ahead(environment):
+    with serving(environment, preload=["program.__main__"]) as server:
+        assert ahead(server, WHEN) == NOT_AHEAD
+
+
+def test_a_module_that_is_rewritten_in_place_is_the_new_one(tmp_path):
+    """As in a project that its owner works on, of which the Python has an editable installation."""
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    project = tmp_path / "project"
+    project.mkdir()
+    (packages / "editable.pth").write_text(f"{project}\n")
+    environment = {"type": "venv", "venv_path": str(tmp_path / "venv"), "isolation": "sandbox", "read": [str(project)]}
+    with serving(environment) as server:
+        for value in range(3):
+            (project / "mine.py").write_text(f"value = {value}\n")
+            for _ in range(2):
+                assert ahead(server, "import mine; print(mine.value)") == f"{value}\n"
 
 
 @pytest.mark.plain

@@ -5,8 +5,11 @@ import hashlib
 import os
 import pathlib
 import platform
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import venv
 
 import pytest
@@ -401,3 +404,127 @@ def test_a_time_limit_ends_a_copy(server):
     assert structured["timed_out"] and structured["timings"]["warm"] and structured["stdout"] == "on\n"
     assert "KeyboardInterrupt" in structured["stderr"]
     assert copy(server, "print(1)")["stdout"] == "1\n"
+
+
+# A module that says which process executes it: that of a script is the second of its namespace, in a copy too.
+TELLS = "import os\nopen({!r} + '/executed-by-%d' % os.getpid(), 'w').close()\nvalue = 1\n"
+BY_SCRIPTS = ["executed-by-2"]
+
+
+def executed(place):
+    return sorted(path.name for path in pathlib.Path(place).glob("executed-by-*"))
+
+
+@contextlib.contextmanager
+def led_to_what_scripts_write(tmp_path, **settings):
+    """A server whose Python is led to the working directory and to a place to write in, as by editable packages; yields it
+    and the places."""
+    places = [tmp_path / name for name in ("work", "work/src", "results", "results/lib/python")]
+    for place in places:
+        place.mkdir(parents=True)
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "editable.pth").write_text("".join(f"{place}\n" for place in places))
+    environment = {"type": "venv", "venv_path": str(tmp_path / "venv"), "isolation": "sandbox", "write": [str(places[2])],
+                   **settings}
+    with Watched(config={"environments": {"venv": environment}, "working_directory": str(places[0])}) as server:
+        server.initialize()
+        yield server, places
+
+
+def test_nothing_that_scripts_write_is_executed_in_a_zygote(tmp_path):
+    with led_to_what_scripts_write(tmp_path) as (server, places):
+        names = [f"planted_{number}" for number in range(len(places))]
+        plant = "".join(f"open({f'{place}/{name}.py'!r}, 'w').write({TELLS.format(str(place))!r})\n"
+                        for place, name in zip(places, names))
+        assert copy(server, plant)["success"]
+        for _ in range(3):
+            assert copy(server, "".join(f"import {name}\n" for name in names))["success"]
+        assert [executed(place) for place in places] == [BY_SCRIPTS] * len(places)
+
+
+def test_a_copy_is_led_where_every_python_is(tmp_path):
+    with led_to_what_scripts_write(tmp_path) as (server, places):
+        code = "import sys; print(sys.path[1:])"
+        plain = subprocess.run([tmp_path / "venv/bin/python", "-c", code], text=True, capture_output=True).stdout
+        assert all(str(place) in plain for place in places)
+        assert copy(server, code)["stdout"] == plain
+
+
+def test_what_every_python_executes_a_copy_executes_too(tmp_path):
+    with led_to_what_scripts_write(tmp_path) as (server, places):
+        copy(server)
+        (places[3] / "sitecustomize.py").write_text(TELLS.format(str(places[3])))
+        for _ in range(3):
+            assert copy(server, "import sys; print('sitecustomize' in sys.modules)")["stdout"] == "True\n"
+        assert executed(places[3]) == BY_SCRIPTS
+
+
+def test_a_module_in_a_place_to_write_in_is_always_the_one_that_is_there(tmp_path):
+    with led_to_what_scripts_write(tmp_path) as (server, places):
+        for value in range(3):
+            for place in places:
+                (place / f"mine_in_{place.name}.py").write_text(f"value = {value}\n")
+            code = "".join(f"import mine_in_{place.name} as mine; print(mine.value)\n" for place in places)
+            assert copy(server, code)["stdout"] == f"{value}\n" * len(places)
+
+
+PLANT_BYTECODE = """
+import importlib._bootstrap_external as external, importlib.util, os
+source = importlib.util.find_spec('colorsys').origin
+target = importlib.util.cache_from_source(source)
+os.makedirs(os.path.dirname(target))
+with open(target, 'wb') as file:
+    file.write(external._code_to_timestamp_pyc(compile({!r}, source, 'exec'), int(os.stat(source).st_mtime),
+                                               os.stat(source).st_size))
+"""
+
+
+def test_bytecode_that_scripts_write_is_not_executed_in_a_zygote(tmp_path):
+    place = tmp_path / "cache"
+    place.mkdir()
+    environment = with_module(tmp_path, f"import sys\nsys.pycache_prefix = {str(place)!r}\n")
+    with serving({**environment, "write": [str(place)]}) as server:
+        assert call(server, PLANT_BYTECODE.format(TELLS.format(str(place))))["success"]
+        for _ in range(3):
+            assert copy(server, "import colorsys")["success"]
+        assert executed(place) in ([], BY_SCRIPTS)
+
+
+def test_where_a_variable_leads_to_bytecode_nothing_waits(tmp_path):
+    with serving({"write": [str(tmp_path)], "environment": {"PYTHONPYCACHEPREFIX": str(tmp_path)}}) as server:
+        for _ in range(2):
+            assert not call(server, "pass")["timings"]["warm"]
+            assert not until(lambda: waiting(server), 1)
+
+
+def test_places_to_write_in_can_lie_in_one_another(tmp_path):
+    places = [tmp_path / name for name in ("a", "a/b", "a/b/c")]
+    for place in places:
+        place.mkdir()
+    with serving({"write": [str(places[0]), str(places[2])]}, working_directory=str(places[1])) as server:
+        for place in places:
+            copy(server, f"open({str(place)!r} + '/written', 'w').write('1')")
+            assert (place / "written").read_text() == "1"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a directory there")
+def test_a_directory_in_the_root_is_not_executed_in_a_zygote():
+    place = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd_test_", dir="/"))
+    try:
+        with serving(working_directory=str(place)) as server:
+            assert call(server, f"open('__init__.py', 'w').write({TELLS.format(str(place))!r})")["success"]
+            for _ in range(3):
+                copy(server, "if 0: import unittest.__main__")
+            assert executed(place) == []
+    finally:
+        shutil.rmtree(place)
+
+
+def test_places_to_write_in_are_empty_in_the_root_of_a_zygote(tmp_path):
+    with led_to_what_scripts_write(tmp_path) as (server, places):
+        copy(server, f"open('left', 'w'); open({str(places[2])!r} + '/left', 'w')")
+        (zygote,) = ours(server, is_zygote)
+        root = f"/proc/{zygote}/root"
+        assert os.listdir(f"{root}{places[0]}") == ["script.py"] and os.stat(f"{root}{places[0]}/script.py").st_size == 0
+        assert os.listdir(f"{root}{places[2]}") == [] and os.listdir(f"/proc/{zygote}/cwd") == ["script.py"]

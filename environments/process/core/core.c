@@ -5,9 +5,11 @@
  * In a program that is no Python, such as a shell script that leads to one, it changes nothing. A
  * Python that it does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/arenas.h"
+#include "environments/process/core/company.h"
 #include "environments/process/core/exit_handlers.h"
 #include "environments/process/core/footprint.h"
 #include "environments/process/core/large_pages.h"
+#include "environments/process/core/prints.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
 #include "environments/process/core/stacks.h"
@@ -180,9 +182,18 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
+/* Why this process must not be copied; or NULL. */
+static const char *core_find_fault(void)
+{
+    if (prints_were_made())
+        return "prints something";
+    return company_is_left() ? "leaves a process" : NULL;
+}
+
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
     enum zygote_answer answer = ZYGOTE_SPOILT;
+    const char *fault;
     struct python_object *result;
 
     exit_handlers_spare(true);
@@ -192,6 +203,11 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
         answer = core_note_loaded(result, ret_why);
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
+    fault = answer == ZYGOTE_SPOILT ? NULL : core_find_fault();
+    if (fault) {
+        answer = ZYGOTE_SPOILT;
+        snprintf(ret_why, ZYGOTE_TEXT_BYTES, "%s", fault);
+    }
     core_lesson = CORE_SCRIPT;
     core_has_modules |= answer == ZYGOTE_LOADED;
     python.PyErr_Clear();
@@ -217,6 +233,7 @@ static void core_use_loaded(bool has_imports)
 static void core_show(bool has_imports)
 {
     arenas_reserve_no_more();
+    prints_forget();
     python.PyOS_AfterFork_Child();
     core_rehearse();
     core_use_loaded(has_imports);
@@ -271,6 +288,8 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         .begin = core_begin,
     };
 
+    const char *fault;
+
     (void)variables;
     core_leave_no_trace();
     core_script = argv[argc - 1];
@@ -284,6 +303,9 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_look_for_importer();
     core_rehearse();
     script_end_prepare(NULL, NULL);
+    fault = core_find_fault();
+    if (fault)
+        zygote_refuse(fault);
     zygote_serve(&hooks);
     return 1;
 }

@@ -37,6 +37,7 @@ static void worker_prepare(struct runner_preparation *preparation, const struct 
     runner_need(NEED_ALWAYS, unshare(CLONE_NEWCGROUP), "cgroup namespace: unshare");
     script_prepare(preparation);
     root_renew(program);
+    runner_need(NEED_ALWAYS, chdir("/"), "cannot enter /");
     preparation->rules = preparation->layers & LAYER_FILES ? files_prepare(preparation) : -1;
     runner_need(NEED_ALWAYS, preparation->layers & LAYER_FILES ? preparation->rules : 0,
                 "Landlock rules");
@@ -141,7 +142,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     if (dup3(descriptors[ZYGOTE_ORDER_CONTROL], CONTROL_FD, O_CLOEXEC) < 0)
         _exit(1);
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
-    descriptors_close(ZYGOTE_ORDERS_FD, ZYGOTE_JOB_FD); /* nobody but the zygote gets orders */
+    descriptors_close(ZYGOTE_ORDERS_FD, ZYGOTE_PRINTS_FD); /* nobody but the zygote gets orders */
     networks_forget_others();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker_name);
@@ -153,6 +154,20 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     worker_prepare(&preparation, &program);
     stacks_share();
     supervise(&preparation, &worker_start, &program);
+}
+
+/* A supervisor begins in the reserve of the zygote, whose mounts it could not reach otherwise. */
+static pid_t worker_clone(unsigned long flags)
+{
+    const int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    pid_t pid = -1;
+
+    if (here >= 0 && fchdir(ZYGOTE_RESERVE_FD) == 0)
+        pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+    if (pid != 0 && fchdir(here) < 0)
+        _exit(1); /* it must not import anything in the reserve */
+    close(here);
+    return pid;
 }
 
 int worker_make(const struct worker_job *job, const int *descriptors, size_t count)
@@ -169,7 +184,7 @@ int worker_make(const struct worker_job *job, const int *descriptors, size_t cou
     worker_has_network = job->layers & LAYER_NETWORK && networks_enter();
     if (job->layers & LAYER_NETWORK && !worker_has_network)
         flags |= CLONE_NEWNET;
-    pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+    pid = worker_clone(flags);
     if (pid == 0)
         worker_supervise(descriptors, count, uid, gid);
     if (worker_has_network)

@@ -32,8 +32,7 @@ static int zygote_compare(const void *one, const void *other)
 
 static bool zygote_is_ours(int fd)
 {
-    return fd == CONTROL_FD || fd == ZYGOTE_ORDERS_FD || fd == ZYGOTE_CORE_FD ||
-           fd == ZYGOTE_JOB_FD;
+    return fd == CONTROL_FD || (fd >= ZYGOTE_ORDERS_FD && fd <= ZYGOTE_PRINTS_FD);
 }
 
 /* What is open beside what is ours, and the gate of workers. False when there is more than a copy
@@ -126,6 +125,12 @@ static bool zygote_load(const struct zygote_hooks *hooks, const char *name)
     enum zygote_answer answer = hooks->load(name, why);
 
     return zygote_answer(answer, why) && answer != ZYGOTE_SPOILT;
+}
+
+void zygote_refuse(const char *why)
+{
+    (void)zygote_answer(ZYGOTE_SPOILT, why);
+    _exit(1);
 }
 
 bool zygote_is_here(void)

@@ -20,5 +20,8 @@ struct zygote_hooks {
     void (*begin)(void);   /* in it, when the code is there; does not return */
 };
 
+/* In a zygote that must not make workers, because of WHY. */
+_Noreturn void zygote_refuse(const char *why);
+
 /* In a zygote: does not return. */
 void zygote_serve(const struct zygote_hooks *hooks);

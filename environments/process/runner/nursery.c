@@ -120,7 +120,19 @@ static uint32_t zygote_capabilities(const struct runner_preparation *preparation
     return CAP_TO_MASK(CAP_SETFCAP) | (keeps_networks ? for_networks : 0);
 }
 
-/* What has no number yet must not get that of a supervisor's channel. */
+/* Nobody reads it, and no copy of a Python that has written has that in its streams. */
+static void zygote_keep_prints(int fd)
+{
+    int ends[2];
+
+    confine_need(fd, pipe2(ends, O_CLOEXEC), "pipe", "");
+    zygote_place(fd, ends[0], ZYGOTE_PRINTS_FD);
+    zygote_place(fd, ends[1], STDOUT_FILENO);
+    zygote_place(fd, ends[1], STDERR_FILENO);
+}
+
+/* What has no number yet must not get that of a supervisor's channel. The reserve, in which the
+ * zygote is at first, is one of the mounts of its namespace. */
 static _Noreturn void zygote_execute(const struct program *program,
                                      const struct runner_preparation *preparation, int fd)
 {
@@ -129,13 +141,15 @@ static _Noreturn void zygote_execute(const struct program *program,
 
     setsid();
     cold_start_show(fd, program, preparation);
-    confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
-                 program->directory);
     zygote_place(fd, job, ZYGOTE_JOB_FD);
     zygote_place(fd, program->orders, ZYGOTE_ORDERS_FD);
     zygote_place(fd, program->core, ZYGOTE_CORE_FD);
     confine_need(fd, identity_join(preparation, program), "cannot use devices", "");
     zygote_enter_user(fd, preparation);
+    zygote_place(fd, open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), ZYGOTE_RESERVE_FD);
+    confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
+                 program->directory);
+    zygote_keep_prints(fd);
     confine_capabilities(fd, zygote_capabilities(preparation));
     zygote_limit(fd, &program->run, preparation->layers);
     zygote_place(fd, STDIN_FILENO, CONTROL_FD);

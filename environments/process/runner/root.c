@@ -84,28 +84,6 @@ static int root_copy_mount(int place, const struct root_view *view)
     return tree;
 }
 
-/* RET of a call that was to make a file. In what is shown already there is one. */
-static int root_made(int ret)
-{
-    return ret < 0 && (errno == EEXIST || errno == EROFS) ? 0 : ret;
-}
-
-/* Makes the directories that PATH is in. */
-static int root_make_way(const char *path)
-{
-    char part[PATH_BYTES];
-
-    snprintf(part, sizeof part, "%.*s", (int)(strrchr(path, '/') - path), path);
-    if (access(part, F_OK) == 0) /* as it is for most, and cheaper than to try */
-        return 0;
-    for (const char *end = path + 1; (end = strchr(end, '/')); end++) {
-        snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
-        if (root_made(mkdir(part, DIRECTORY_MODE)) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Makes the link again that ORIGINAL, a descriptor, is. */
 static int root_copy_link(int original, const char *path)
 {
@@ -127,23 +105,11 @@ static int root_mount(int original, bool is_directory, const char *path,
 
     if (tree < 0)
         return -1;
-    ret =
-        root_made(is_directory ? mkdir(path, DIRECTORY_MODE) : mknod(path, S_IFREG | FILE_MODE, 0));
+    ret = root_make_place(path, is_directory);
     if (ret == 0)
         ret = move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
     close(tree);
     return ret;
-}
-
-int root_put(int tree, const char *path)
-{
-    struct stat status;
-
-    if (fstat(tree, &status) < 0 || root_make_way(path) < 0 ||
-        root_made(S_ISDIR(status.st_mode) ? mkdir(path, DIRECTORY_MODE)
-                                          : mknod(path, S_IFREG | FILE_MODE, 0)) < 0)
-        return -1;
-    return move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
 /* ORIGINAL, a descriptor of anything, is at PATH, too. */
@@ -349,13 +315,13 @@ static uint64_t root_attributes(const char *path)
 
 /* The files of devices and of the kernel are used as others than root would: the kernel maps no
  * owners there. */
-static int root_place_path(const struct runner_preparation *preparation, int original,
-                           const char *path)
+static struct root_view root_view_of_path(const struct runner_preparation *preparation,
+                                          const char *path)
 {
     struct root_view view = root_view_of(preparation, root_attributes(path));
 
     view.is_named = path[0] != CONTROL_DEVICE && !root_is_in_kernel(path);
-    return root_place(original, path + 1, &view);
+    return view;
 }
 
 /* What lies in something else comes after it, so that neither hides the other; of one path both to
@@ -370,13 +336,26 @@ static int root_compare(const void *one, const void *other)
     return paths[0][0] - paths[1][0];
 }
 
-/* All that the PATHS, COUNT of them, lead to now; *RET_SUBJECT is the one that it fails with. Owned
- * by the caller. */
-static int *root_find_all(char *const *paths, size_t count, const char **ret_subject)
+void root_sort(char **paths)
 {
-    AUTO_CLOSE int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    AUTO_FREE int *originals = calloc(count + 1, sizeof *originals);
+    size_t count = 0;
 
+    while (paths[count])
+        count++;
+    qsort(paths, count, sizeof *paths, root_compare);
+}
+
+/* All that the PATHS lead to now; *RET_SUBJECT is the one that it fails with. Owned by the caller.
+ */
+static int *root_find_all(char *const *paths, const char **ret_subject)
+{
+    size_t count = 0;
+    AUTO_CLOSE int machine = open(MACHINE, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FREE int *originals = NULL;
+
+    while (paths[count])
+        count++;
+    originals = calloc(count + 1, sizeof *originals);
     *ret_subject = MACHINE;
     if (machine < 0 || !originals)
         return NULL;
@@ -423,28 +402,71 @@ static int root_close(void)
     return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
 }
 
+/* ORIGINAL, to which the path NUMBER of PROGRAM leads, is kept in the reserve. What can only be
+ * read there lies in something that can be written, and needs nothing in its stead. */
+static int root_keep(int original, size_t number, const struct root_view *view,
+                     const struct program *program)
+{
+    struct stat status;
+    bool is_directory;
+    int tree = root_copy_mount(original, view);
+    int ret;
+
+    if (tree < 0 || fstat(tree, &status) < 0)
+        return -1;
+    is_directory = S_ISDIR(status.st_mode);
+    ret = reserve_keep(number, is_directory, tree);
+    close(tree);
+    if (ret < 0 || program->paths[number][0] != CONTROL_WRITE)
+        return ret;
+    return reserve_stand_in(number, is_directory, program);
+}
+
+/* The path NUMBER of PROGRAM leads to ORIGINAL. */
+static int root_show_path(const struct runner_preparation *preparation,
+                          const struct program *program, size_t number, int original)
+{
+    const char *path = program->paths[number];
+    const struct root_view view = root_view_of_path(preparation, path);
+
+    if (program->run.is_zygote && reserve_holds(program->paths, path + 1))
+        return root_keep(original, number, &view, program);
+    return root_place(original, path + 1, &view);
+}
+
+static int root_show_all(const struct runner_preparation *preparation,
+                         const struct program *program, const int *originals,
+                         const char **ret_subject)
+{
+    const bool has_reserve = program->run.is_zygote;
+
+    if (has_reserve && reserve_open() < 0)
+        return root_fail(ret_subject, "the reserve");
+    for (size_t i = 0; program->paths[i]; i++) {
+        if (root_show_path(preparation, program, i, originals[i]) < 0)
+            return root_fail(ret_subject, program->paths[i] + 1);
+        close(originals[i]);
+    }
+    return has_reserve && reserve_close() < 0 ? root_fail(ret_subject, "the reserve") : 0;
+}
+
 /* The machine is covered before anything is placed: on the way to a place there can be links that
  * programs have made. */
-static int root_show_paths(const struct runner_preparation *preparation, char **paths,
-                           const char **ret_subject)
+static int root_show_paths(const struct runner_preparation *preparation,
+                           const struct program *program, const char **ret_subject)
 {
+    char **paths = program->paths;
     AUTO_FREE int *originals = NULL;
-    size_t count = 0;
 
-    while (paths[count])
-        count++;
-    qsort(paths, count, sizeof *paths, root_compare);
-    originals = root_find_all(paths, count, ret_subject);
+    root_sort(paths);
+    originals = root_find_all(paths, ret_subject);
     if (!originals)
         return -1;
     if (root_cover(preparation) < 0 || root_open_cover(paths, true) < 0)
         return root_fail(ret_subject, MACHINE);
     identity_make_files(preparation, true);
-    for (size_t i = 0; i < count; i++) {
-        if (root_place_path(preparation, originals[i], paths[i]) < 0)
-            return root_fail(ret_subject, paths[i] + 1);
-        close(originals[i]);
-    }
+    if (root_show_all(preparation, program, originals, ret_subject) < 0)
+        return -1;
     identity_make_files(preparation, false);
     return root_open_cover(paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
 }
@@ -458,7 +480,7 @@ int root_show(const struct runner_preparation *preparation, const struct program
         return root_fail(ret_subject, "/tmp");
     if (root_resize("/dev/shm", MS_NOEXEC, program->run.shared_bytes) < 0)
         return root_fail(ret_subject, "/dev/shm");
-    if (root_show_paths(preparation, program->paths, ret_subject) < 0)
+    if (root_show_paths(preparation, program, ret_subject) < 0)
         return -1;
     umask(before);
     return root_close() < 0 ? root_fail(ret_subject, "the root") : 0;

@@ -1,5 +1,6 @@
 /* The root of a worker: its zygote's, with what has to be its own made anew, and all in it that its
- * policy names. What is covered nobody can uncover: the kernel has locked it. */
+ * policy names, from the reserve too. What is covered nobody can uncover: the kernel has locked it.
+ */
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 enum { RENEWAL_MOVED = 64 };
 
-/* What lies in a place that is covered. */
+/* What is to be at its place yet, or again. */
 struct renewal {
     const char *paths[RENEWAL_MOVED];
     int mounts[RENEWAL_MOVED];
@@ -23,20 +24,28 @@ static bool renewal_covers(const char *path)
     return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/shm/", 9) == 0;
 }
 
-static void renewal_take(struct renewal *renewal, char *const *paths)
+static void renewal_add(struct renewal *renewal, const char *path, int tree)
 {
-    for (; *paths; paths++) {
-        const char *path = *paths + 1;
+    runner_need(NEED_ALWAYS, tree, "cannot take a path of the sandbox");
+    if (renewal->count == RENEWAL_MOVED)
+        runner_refuse(NEED_ALWAYS, "too many paths to write in, or in /tmp");
+    renewal->paths[renewal->count] = path;
+    renewal->mounts[renewal->count++] = tree;
+}
 
-        if (!renewal_covers(path))
-            continue;
-        if (renewal->count == RENEWAL_MOVED)
-            runner_refuse(NEED_ALWAYS, "too many paths in /tmp");
-        renewal->paths[renewal->count] = path;
-        renewal->mounts[renewal->count] =
-            open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-        runner_need(NEED_ALWAYS, renewal->mounts[renewal->count], "cannot keep a path in /tmp");
-        renewal->count++;
+/* In the order of its zygote's paths, which have the numbers of the reserve. */
+static void renewal_take(struct renewal *renewal, char **paths)
+{
+    const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+
+    root_sort(paths);
+    for (size_t i = 0; paths[i]; i++) {
+        const char *path = paths[i] + 1;
+
+        if (reserve_holds(paths, path))
+            renewal_add(renewal, path, reserve_take(i));
+        else if (renewal_covers(path))
+            renewal_add(renewal, path, open_tree(AT_FDCWD, path, flags));
     }
 }
 
@@ -44,7 +53,7 @@ static void renewal_put_back(const struct renewal *renewal)
 {
     for (size_t i = 0; i < renewal->count; i++) {
         runner_need(NEED_ALWAYS, root_put(renewal->mounts[i], renewal->paths[i]),
-                    "cannot show a path in /tmp");
+                    "cannot show a path of the sandbox");
         close(renewal->mounts[i]);
     }
 }

@@ -138,15 +138,44 @@ int network_let_out(int outlet);
  * is still there, at a place that only we know. -1 with errno set. */
 int root_prepare(struct runner_preparation *preparation);
 
+/* RET of a call that was to make a file, in a root: in what is shown already there is one. */
+int root_made(int ret);
+
+/* Makes the directories that PATH is in; and something at PATH for a mount to lie on. -1 with errno
+ * set. */
+int root_make_way(const char *path);
+int root_make_place(const char *path, bool is_directory);
+
 /* The mount TREE, a descriptor, is at PATH. -1 with errno set. */
 int root_put(int tree, const char *path);
 
-/* In the supervisor of a worker of PROGRAM, within namespaces of its own: makes a root of its own
- * of its zygote's. Does not return when it cannot. */
+/* Puts PATHS into the order in which they are shown: none hides another one. */
+void root_sort(char **paths);
+
+/* The reserve: places that scripts can write in are kept there for the workers of a zygote, which
+ * itself sees empty ones instead (reserve.c). The first says whether PATH is in such a place, of
+ * those that PATHS names. */
+bool reserve_holds(char *const *paths, const char *path);
+
+/* In the process of a zygote: begins its reserve; puts the mount TREE there, of the path NUMBER of
+ * its PROGRAM; shows what is empty at that path, which can be written; and hides the reserve, in
+ * which this process then is. -1 with errno set. */
+int reserve_open(void);
+int reserve_keep(size_t number, bool is_directory, int tree);
+int reserve_stand_in(size_t number, bool is_directory, const struct program *program);
+int reserve_close(void);
+
+/* In the supervisor of a worker, which is in its reserve: the mount that has this NUMBER, without a
+ * place. -1 with errno set. */
+int reserve_take(size_t number);
+
+/* In the supervisor of a worker of PROGRAM, within namespaces of its own and in its reserve: makes
+ * a root of its own of its zygote's. Does not return when it cannot. */
 void root_renew(const struct program *program);
 
 /* In the program's process: shows the paths of PROGRAM at their places and hides the machine's
- * root. -1 with errno set; *RET_SUBJECT (borrowed) is what it could not do that with. */
+ * root; that of a zygote is in its reserve afterwards. -1 with errno set; *RET_SUBJECT (borrowed)
+ * is what it could not do that with. */
 int root_show(const struct runner_preparation *preparation, const struct program *program,
               const char **ret_subject);
 

@@ -1,0 +1,70 @@
+#include "environments/process/core/company.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMPANY_FIRST = 1, COMPANY_STATUS_BYTES = 4096 };
+
+/* proc_pid_status(5) of process NAME; empty when it is gone. */
+static void company_read(const char *name, char text[COMPANY_STATUS_BYTES])
+{
+    char path[64];
+    ssize_t length = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%.20s/status", name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        length = read(fd, text, COMPANY_STATUS_BYTES - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length < 0 ? 0 : length] = '\0';
+}
+
+/* What TEXT has behind the NAME of a field. */
+static const char *company_field(const char *text, const char *name)
+{
+    const char *field = strstr(text, name);
+
+    return field ? field + strlen(name) : "";
+}
+
+/* True for one that has a number in another namespace as well, below ours. */
+static bool company_is_below(const char *text)
+{
+    const char *numbers = company_field(text, "\nNSpid:\t");
+
+    return numbers[strspn(numbers, "0123456789")] == '\t';
+}
+
+/* Workers and their supervisors are in namespaces of their own, and the latter are children of the
+ * server. What anything else has left was its child, or is the first process's by now. */
+static bool company_is_strange(const char *name)
+{
+    const int number = (int)strtol(name, NULL, 10);
+    char text[COMPANY_STATUS_BYTES];
+    int parent;
+
+    if (number == 0 || number == COMPANY_FIRST || number == (int)getpid())
+        return false;
+    company_read(name, text);
+    parent = (int)strtol(company_field(text, "\nPPid:\t"), NULL, 10);
+    return *text && (!company_is_below(text) || parent == COMPANY_FIRST || parent == (int)getpid());
+}
+
+bool company_is_left(void)
+{
+    DIR *list = opendir("/proc");
+    const struct dirent *entry;
+    bool is_left = !list;
+
+    while (list && !is_left && (entry = readdir(list)))
+        is_left = company_is_strange(entry->d_name);
+    if (list)
+        closedir(list);
+    return is_left;
+}
