@@ -140,7 +140,8 @@ def end_helpers():
 
 
 class Elsewhere:
-    """Away from the home, which in a copy has what scripts have left there. Nothing watches for figures there."""
+    """Away from the home, which in a copy has what scripts have left there. Nothing watches for figures there, and of fonts that
+    take long to find nothing is said: no script has to wait for them."""
 
     def __enter__(self):
         self.variables = dict(os.environ)
@@ -148,11 +149,32 @@ class Elsewhere:
         os.environ.update(HOME="/nonexistent", MPLCONFIGDIR=Plotting.PLACE)
         if figures:
             sys.meta_path.remove(figures.Finder)
+        sys.meta_path.insert(0, QuietFonts)
 
     def __exit__(self, *_):
-        change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR")})
+        change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR", "XDG_CACHE_HOME")})
+        sys.meta_path.remove(QuietFonts)
+        QuietFonts.say_again()
         if figures:
             sys.meta_path.insert(self.finders.index(figures.Finder), figures.Finder)
+
+
+class QuietFonts:
+    """A finder that finds nothing: the module that it is asked for looks for fonts when it is imported, and tells who waits.
+    What it asks for them tells when it has no place for what it finds."""
+
+    NAME = "matplotlib.font_manager"
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == cls.NAME:
+            builtins.__import__("logging").getLogger(name).disabled = True
+            os.environ["XDG_CACHE_HOME"] = Plotting.PLACE
+
+    @classmethod
+    def say_again(cls):
+        if cls.NAME in sys.modules:
+            builtins.__import__("logging").getLogger(cls.NAME).disabled = False
 
 
 class Plotting:

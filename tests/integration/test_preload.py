@@ -356,6 +356,23 @@ def test_what_python_prints_when_it_starts_is_in_the_output_of_each_call(tmp_pat
             wait_for_copy(server)
 
 
+def test_a_wait_for_fonts_is_no_scripts_business(tmp_path):
+    """On a slow machine matplotlib says that it is looking for them, the first time."""
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "matplotlib").mkdir()
+    (packages / "matplotlib/__init__.py").write_text("def get_configdir(): pass\ndef get_cachedir(): pass\nrcParams = {}\n")
+    (packages / "matplotlib/font_manager.py").write_text("import logging, os\nby = os.getpid()\nlog = logging.getLogger(__name__)\n"
+                                                         "log.warning('looks for fonts')\n")
+    environment = {"type": "venv", "venv_path": str(tmp_path / "venv"), "isolation": "sandbox"}
+    with serving(environment, preload=["matplotlib.font_manager"]) as server:
+        code = "import os\nfrom matplotlib import font_manager\nprint(font_manager.by == os.getpid())\nfont_manager.log.warning('on')"
+        call(server, "pass")
+        wait_for_copy(server)
+        result = call(server, code)
+        assert (result["stdout"], result["stderr"]) == ("False\n", "on\n")
+
+
 def test_no_program_is_run_ahead(environment):
     with serving(environment, preload=["program.__main__"]) as server:
         assert ahead(server, WHEN) == NOT_AHEAD

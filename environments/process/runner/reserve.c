@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RESERVE "/run" /* no policy names what is in it */
-
 enum { RESERVE_NUMBER_BYTES = 32 };
 
 static bool reserve_is_in(const char *path, const char *place)
@@ -36,24 +34,12 @@ bool reserve_holds(char *const *paths, const char *path)
     return false;
 }
 
-static int reserve_mount(const char *options, unsigned long flags)
+int reserve_open(const char *place)
 {
-    return mount("reserve", RESERVE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | flags, options);
-}
-
-int reserve_open(void)
-{
-    return reserve_mount("mode=0755,size=64k,nr_inodes=4096", 0);
-}
-
-int reserve_keep(size_t number, bool is_directory, int tree)
-{
-    char place[RESERVE_NUMBER_BYTES];
-
-    snprintf(place, sizeof place, RESERVE "/%zu", number);
-    return root_make_place(place, is_directory) < 0
+    return mount("reserve", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                 "mode=0755,size=64k,nr_inodes=4096") < 0
                ? -1
-               : move_mount(tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH);
+               : chdir(place);
 }
 
 /* The script of a zygote is laid over a file. */
@@ -68,22 +54,6 @@ static int reserve_make_script(const char *stand_in, const char *path, const cha
     return root_make_place(file, false);
 }
 
-/* A mount of PLACE that nobody writes through is at PATH. */
-static int reserve_show(const char *place, const char *path)
-{
-    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-    int tree = open_tree(AT_FDCWD, place, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    int ret;
-
-    if (tree < 0)
-        return -1;
-    ret = mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof read_only) < 0
-              ? -1
-              : root_put(tree, path);
-    close(tree);
-    return ret;
-}
-
 /* Of PATHS, in their order, the first that can be written and holds PATH. */
 static size_t reserve_find(char *const *paths, const char *path)
 {
@@ -94,22 +64,52 @@ static size_t reserve_find(char *const *paths, const char *path)
     return number;
 }
 
-int reserve_stand_in(size_t number, bool is_directory, const struct program *program)
+/* What is in the stead of the path NUMBER of PROGRAM, and is shown with that of an outer one. */
+static int reserve_make_stand_in(size_t number, bool is_directory, const struct program *program)
 {
     const char *path = program->paths[number] + 1;
     const size_t outer = reserve_find(program->paths, path);
     AUTO_FREE char *place =
-        memory_format(RESERVE "/empty%zu%s", outer, path + strlen(program->paths[outer] + 1));
+        memory_format("./empty%zu%s", outer, path + strlen(program->paths[outer] + 1));
 
-    if (root_make_way(place) < 0 || root_make_place(place, is_directory) < 0 ||
-        (is_directory && reserve_make_script(place, path, program->script) < 0))
+    if (root_make_way(place) < 0 || root_make_place(place, is_directory) < 0)
         return -1;
-    return outer == number ? reserve_show(place, path) : 0;
+    return is_directory ? reserve_make_script(place, path, program->script) : 0;
 }
 
-int reserve_close(void)
+int reserve_keep(size_t number, int tree, const struct program *program)
 {
-    return chdir(RESERVE) < 0 ? -1 : reserve_mount("mode=0755,size=4k", MS_RDONLY);
+    char place[RESERVE_NUMBER_BYTES];
+    struct stat status;
+
+    snprintf(place, sizeof place, "%zu", number);
+    if (fstat(tree, &status) < 0 || root_make_place(place, S_ISDIR(status.st_mode)) < 0 ||
+        move_mount(tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return -1;
+    if (program->paths[number][0] != CONTROL_WRITE)
+        return 0; /* it lies in another one */
+    return reserve_make_stand_in(number, S_ISDIR(status.st_mode), program);
+}
+
+int reserve_stand_in(size_t number, const struct program *program)
+{
+    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+    const char *path = program->paths[number] + 1;
+    char place[RESERVE_NUMBER_BYTES];
+    int tree;
+    int ret;
+
+    if (reserve_find(program->paths, path) != number)
+        return 0;
+    snprintf(place, sizeof place, "./empty%zu", number);
+    tree = open_tree(AT_FDCWD, place, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0)
+        return -1;
+    ret = mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof read_only) < 0
+              ? -1
+              : root_put(tree, path);
+    close(tree);
+    return ret;
 }
 
 int reserve_take(size_t number)

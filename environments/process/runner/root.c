@@ -402,52 +402,62 @@ static int root_close(void)
     return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
 }
 
-/* ORIGINAL, to which the path NUMBER of PROGRAM leads, is kept in the reserve. What can only be
- * read there lies in something that can be written, and needs nothing in its stead. */
-static int root_keep(int original, size_t number, const struct root_view *view,
-                     const struct program *program)
+/* Of a zygote, the path NUMBER is not shown. */
+static bool root_is_kept(const struct program *program, size_t number)
 {
-    struct stat status;
-    bool is_directory;
-    int tree = root_copy_mount(original, view);
-    int ret;
-
-    if (tree < 0 || fstat(tree, &status) < 0)
-        return -1;
-    is_directory = S_ISDIR(status.st_mode);
-    ret = reserve_keep(number, is_directory, tree);
-    close(tree);
-    if (ret < 0 || program->paths[number][0] != CONTROL_WRITE)
-        return ret;
-    return reserve_stand_in(number, is_directory, program);
+    return program->run.is_zygote && reserve_holds(program->paths, program->paths[number] + 1);
 }
 
-/* The path NUMBER of PROGRAM leads to ORIGINAL. */
+static int root_keep_path(const struct runner_preparation *preparation,
+                          const struct program *program, size_t number, int original)
+{
+    const struct root_view view = root_view_of_path(preparation, program->paths[number]);
+    int tree = root_copy_mount(original, &view);
+    int ret = tree < 0 ? -1 : reserve_keep(number, tree, program);
+
+    if (tree >= 0)
+        close(tree);
+    return ret;
+}
+
+/* In the machine's place, and covered with it. */
+static int root_keep_all(const struct runner_preparation *preparation,
+                         const struct program *program, const int *originals,
+                         const char **ret_subject)
+{
+    if (!program->run.is_zygote)
+        return 0;
+    if (reserve_open(MACHINE) < 0)
+        return root_fail(ret_subject, MACHINE);
+    for (size_t i = 0; program->paths[i]; i++)
+        if (root_is_kept(program, i) && root_keep_path(preparation, program, i, originals[i]) < 0)
+            return root_fail(ret_subject, program->paths[i] + 1);
+    return 0;
+}
+
+/* ORIGINAL is at the path NUMBER of PROGRAM, or something empty. */
 static int root_show_path(const struct runner_preparation *preparation,
                           const struct program *program, size_t number, int original)
 {
     const char *path = program->paths[number];
     const struct root_view view = root_view_of_path(preparation, path);
 
-    if (program->run.is_zygote && reserve_holds(program->paths, path + 1))
-        return root_keep(original, number, &view, program);
-    return root_place(original, path + 1, &view);
+    return root_is_kept(program, number) ? reserve_stand_in(number, program)
+                                         : root_place(original, path + 1, &view);
 }
 
 static int root_show_all(const struct runner_preparation *preparation,
                          const struct program *program, const int *originals,
                          const char **ret_subject)
 {
-    const bool has_reserve = program->run.is_zygote;
-
-    if (has_reserve && reserve_open() < 0)
-        return root_fail(ret_subject, "the reserve");
+    if (root_cover(preparation) < 0 || root_open_cover(program->paths, true) < 0)
+        return root_fail(ret_subject, MACHINE);
     for (size_t i = 0; program->paths[i]; i++) {
         if (root_show_path(preparation, program, i, originals[i]) < 0)
             return root_fail(ret_subject, program->paths[i] + 1);
         close(originals[i]);
     }
-    return has_reserve && reserve_close() < 0 ? root_fail(ret_subject, "the reserve") : 0;
+    return root_open_cover(program->paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
 }
 
 /* The machine is covered before anything is placed: on the way to a place there can be links that
@@ -455,20 +465,18 @@ static int root_show_all(const struct runner_preparation *preparation,
 static int root_show_paths(const struct runner_preparation *preparation,
                            const struct program *program, const char **ret_subject)
 {
-    char **paths = program->paths;
     AUTO_FREE int *originals = NULL;
 
-    root_sort(paths);
-    originals = root_find_all(paths, ret_subject);
+    root_sort(program->paths);
+    originals = root_find_all(program->paths, ret_subject);
     if (!originals)
         return -1;
-    if (root_cover(preparation) < 0 || root_open_cover(paths, true) < 0)
-        return root_fail(ret_subject, MACHINE);
     identity_make_files(preparation, true);
-    if (root_show_all(preparation, program, originals, ret_subject) < 0)
+    if (root_keep_all(preparation, program, originals, ret_subject) < 0 ||
+        root_show_all(preparation, program, originals, ret_subject) < 0)
         return -1;
     identity_make_files(preparation, false);
-    return root_open_cover(paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
+    return 0;
 }
 
 int root_show(const struct runner_preparation *preparation, const struct program *program,

@@ -157,13 +157,12 @@ void root_sort(char **paths);
  * those that PATHS names. */
 bool reserve_holds(char *const *paths, const char *path);
 
-/* In the process of a zygote: begins its reserve; puts the mount TREE there, of the path NUMBER of
- * its PROGRAM; shows what is empty at that path, which can be written; and hides the reserve, in
- * which this process then is. -1 with errno set. */
-int reserve_open(void);
-int reserve_keep(size_t number, bool is_directory, int tree);
-int reserve_stand_in(size_t number, bool is_directory, const struct program *program);
-int reserve_close(void);
+/* In the process of a zygote: begins its reserve, at PLACE, and is in it then; puts the mount TREE
+ * there, of the path NUMBER of its PROGRAM; and shows what is empty at that path, or at that which
+ * it lies in. -1 with errno set. */
+int reserve_open(const char *place);
+int reserve_keep(size_t number, int tree, const struct program *program);
+int reserve_stand_in(size_t number, const struct program *program);
 
 /* In the supervisor of a worker, which is in its reserve: the mount that has this NUMBER, without a
  * place. -1 with errno set. */
