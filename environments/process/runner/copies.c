@@ -63,37 +63,6 @@ static void copy_refuse(int control, const char *why)
     close(control);
 }
 
-/* Notes the children that we have. */
-struct copy_noting {
-    struct descendants_visitor visitor;
-    struct copy *copy;
-};
-
-static void copy_note_child(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
-{
-    struct copy *copy = CONTAINER_OF(visitor, const struct copy_noting, visitor)->copy;
-
-    (void)parent;
-    if (copy->known_count < COPY_KNOWN)
-        copy->known[copy->known_count] = pid;
-    copy->known_count++;
-}
-
-static void copy_note_children(struct copy *copy)
-{
-    const struct copy_noting noting = {{copy_note_child}, copy};
-
-    descendants_visit_children(getpid(), &noting.visitor);
-}
-
-static bool copy_knows(const struct copy *copy, pid_t pid)
-{
-    for (size_t i = 0; i < copy->known_count; i++)
-        if (copy->known[i] == pid)
-            return true;
-    return false;
-}
-
 void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTORS])
 {
     struct copy copy = {.control = descriptors[CONTROL_COPY_CHANNEL],
@@ -105,9 +74,6 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
         i++;
     if (i < COPIES_MOST && copy.control > 0 && copy.gate >= 0 && copy.cgroups[0] >= 0) {
         copies->list[i] = copy;
-        copy_note_children(&copies->list[i]);
-        if (copies->list[i].known_count > COPY_KNOWN)
-            copy_fail(&copies->list[i], "the session has too many processes to be copied");
         return;
     }
     copy_close_way(&copy);
@@ -182,15 +148,26 @@ static void copy_read(pid_t pid, const char *name, char *text, size_t size)
         close(file);
 }
 
-/* It can start nothing more, and shows the cgroups that it was in. */
-static bool copy_is_dead(pid_t pid)
+/* Of /proc/PID/stat. */
+struct copy_stat {
+    char state; /* 'Z': it can start nothing more, and shows the cgroups that it was in */
+    unsigned long long began; /* in ticks since the machine started */
+};
+
+static struct copy_stat copy_read_stat(pid_t pid)
 {
+    struct copy_stat stat = {0};
     char text[COPY_STAT_BYTES];
-    const char *state;
+    const char *rest;
 
     copy_read(pid, "stat", text, sizeof text);
-    state = strrchr(text, ')');
-    return state && strncmp(state, ") Z", 3) == 0;
+    rest = strrchr(text, ')'); /* the name before it can have any characters */
+    if (rest)
+        (void)sscanf(rest + 1,
+                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+                     " %*d %*d %llu",
+                     &stat.state, &stat.began);
+    return stat;
 }
 
 /* A look for what a copy has started before it was in its cgroups. */
@@ -198,7 +175,8 @@ struct copy_look {
     struct descendants_visitor visitor;
     const struct copies *copies;
     const struct copy *copy;
-    const char *cgroups; /* of the program */
+    const char *cgroups;      /* of the program */
+    unsigned long long began; /* the copy */
     unsigned *found;
     bool *has_failed;
 };
@@ -212,7 +190,7 @@ static void copy_visit(const struct descendants_visitor *visitor, pid_t pid, pid
     copy_read(pid, "cgroup", cgroups, sizeof cgroups);
     if (strcmp(cgroups, look->cgroups) != 0)
         return;
-    *look->found += !copy_is_dead(pid);
+    *look->found += copy_read_stat(pid).state != 'Z';
     if (!copy_take(look->copy, pid))
         *look->has_failed = true;
 }
@@ -225,13 +203,13 @@ static bool copies_have(const struct copies *copies, pid_t pid)
     return false;
 }
 
-/* Whose parent has ended is a child of ours. */
+/* Whose parent has ended is a child of ours; what is older than the copy is not from it. */
 static void copy_visit_orphan(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
 {
     const struct copy_look *look = CONTAINER_OF(visitor, const struct copy_look, visitor);
     struct copy_look below = *look;
 
-    if (copy_knows(look->copy, pid) || copies_have(look->copies, pid))
+    if (copies_have(look->copies, pid) || copy_read_stat(pid).began < look->began)
         return;
     below.visitor.visit = copy_visit;
     copy_visit(&below.visitor, pid, parent);
@@ -244,9 +222,11 @@ static bool copy_take_all(const struct copies *copies, const struct copy *copy)
     char cgroups[COPY_CGROUPS_BYTES];
     bool has_failed = false;
     unsigned found = 1;
-    const struct copy_look orphans = {{copy_visit_orphan}, copies, copy, cgroups, &found,
+    const unsigned long long began = copy_read_stat(copy->pid).began;
+    const struct copy_look orphans = {{copy_visit_orphan}, copies, copy, cgroups, began, &found,
                                       &has_failed};
-    const struct copy_look below = {{copy_visit}, copies, copy, cgroups, &found, &has_failed};
+    const struct copy_look below = {{copy_visit}, copies, copy,       cgroups,
+                                    began,        &found, &has_failed};
 
     copy_read(copy->pid, "cgroup", cgroups, sizeof cgroups);
     if (!*cgroups || !copy_take(copy, copy->pid))
@@ -259,11 +239,11 @@ static bool copy_take_all(const struct copies *copies, const struct copy *copy)
     return found == 0 && !has_failed;
 }
 
-static void copy_start(const struct copies *copies, struct copy *copy, pid_t sender)
+static void copy_start(const struct copies *copies, struct copy *copy, pid_t sender, pid_t program)
 {
     struct control_started started;
 
-    if (!copy_is_child(sender) || copy_knows(copy, sender) || copies_have(copies, sender)) {
+    if (!copy_is_child(sender) || sender == program || copies_have(copies, sender)) {
         copy_fail(copy, "the copy of the session is not what it says");
         return;
     }
@@ -288,7 +268,7 @@ static void copy_tell_why(struct copy *copy, const char *words)
     copy_fail(copy, why);
 }
 
-static void copy_on_gate(const struct copies *copies, struct copy *copy)
+static void copy_on_gate(const struct copies *copies, struct copy *copy, pid_t program)
 {
     char text[CONTROL_WHY_BYTES];
     pid_t sender;
@@ -296,7 +276,7 @@ static void copy_on_gate(const struct copies *copies, struct copy *copy)
 
     copy_clean(text);
     if (length > 0 && *text == CONTROL_COPIED)
-        copy_start(copies, copy, sender);
+        copy_start(copies, copy, sender, program);
     else if (length > 0 && *text == CONTROL_NOT_COPIED)
         copy_tell_why(copy, text + 1);
     else
@@ -332,7 +312,7 @@ size_t copies_watch(const struct copies *copies, struct pollfd *ret)
     return count;
 }
 
-static void copies_look_at(struct copies *copies, int fd)
+static void copies_look_at(struct copies *copies, int fd, pid_t program)
 {
     for (size_t i = 0; i < COPIES_MOST; i++) {
         struct copy *copy = &copies->list[i];
@@ -342,18 +322,18 @@ static void copies_look_at(struct copies *copies, int fd)
         if (copy->control == fd)
             copy_on_control(copies, copy);
         else if (copy->gate == fd)
-            copy_on_gate(copies, copy);
+            copy_on_gate(copies, copy, program);
         else
             continue;
         return;
     }
 }
 
-void copies_look(struct copies *copies, const struct pollfd *watched, size_t count)
+void copies_look(struct copies *copies, const struct pollfd *watched, size_t count, pid_t program)
 {
     for (size_t i = 0; i < count; i++)
         if (watched[i].revents)
-            copies_look_at(copies, watched[i].fd);
+            copies_look_at(copies, watched[i].fd, program);
 }
 
 void copies_note_end(struct copies *copies, pid_t pid, int status, const struct rusage *usage)

@@ -4,9 +4,9 @@
  * A copy is a child of the supervisor, as the program is, and in the same namespaces: it ends with
  * the program at the latest. Whatever it starts is in its cgroups, by which the server kills it.
  * The program may lie about which process is its copy. The kernel says who sends, and only a child
- * is believed that nobody but the supervisor reaps and that was none before the order: it can harm
- * no other tree, and the program is not its own copy. What it has started before it was in its
- * cgroups follows it there. */
+ * is believed that nobody but the supervisor reaps, and that is neither the program nor another
+ * copy: it can harm no other tree. What it has started before it was in its cgroups follows it
+ * there. */
 #pragma once
 
 #include "environments/process/control.h"
@@ -20,7 +20,6 @@ enum {
     COPIES_MOST = 64,
     COPIES_WATCHED = 2 * COPIES_MOST,
     COPY_CGROUPS = CONTROL_DESCRIPTORS - CONTROL_COPY_CGROUPS,
-    COPY_KNOWN = 256, /* children of the supervisor; with more, nothing is copied */
 };
 
 /* All zero: none. */
@@ -29,8 +28,6 @@ struct copy {
     int gate;                  /* owned, until it goes on; or -1 */
     int cgroups[COPY_CGROUPS]; /* owned, likewise */
     pid_t pid;                 /* 0: not known, or it has ended */
-    pid_t known[COPY_KNOWN];   /* children of ours when the program was told */
-    size_t known_count;
 };
 
 struct copies {
@@ -43,8 +40,9 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
 /* Writes what is to be watched for them, COPIES_WATCHED at most, to RET; returns how many. */
 size_t copies_watch(const struct copies *copies, struct pollfd *ret);
 
-/* Looks at those that WATCHED, COUNT of copies_watch, has news of. */
-void copies_look(struct copies *copies, const struct pollfd *watched, size_t count);
+/* Looks at those that WATCHED, COUNT of copies_watch, has news of. PROGRAM is what they are copies
+ * of. */
+void copies_look(struct copies *copies, const struct pollfd *watched, size_t count, pid_t program);
 
 /* The child PID has ended, with STATUS as wait(2) has it, and was reaped: it may have been one. */
 void copies_note_end(struct copies *copies, pid_t pid, int status, const struct rusage *usage);

@@ -463,7 +463,8 @@ void supervise(const struct runner_preparation *preparation, const struct progra
             tell_start(&supervisor);
         if (watched[3].revents && supervisor.gate >= 0)
             supervisor_on_gate(&supervisor);
-        copies_look(&supervisor.copies, watched + SUPERVISOR_WATCHED, count - SUPERVISOR_WATCHED);
+        copies_look(&supervisor.copies, watched + SUPERVISOR_WATCHED, count - SUPERVISOR_WATCHED,
+                    supervisor.program);
         if (watched[1].revents)
             supervisor_on_child(&supervisor);
     }
