@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import secrets
 
 import pytest
 
@@ -122,10 +123,10 @@ def test_an_image_is_built_from_a_dockerfile(docker_server, engine, context):
 
 def test_a_build_has_the_memory_of_its_environment(docker_server, context):
     (context / "Dockerfile").write_text(DOCKERFILE + "RUN cat /sys/fs/cgroup/memory.max > /opt/most || "
-                                        "cat /sys/fs/cgroup/memory/memory.limit_in_bytes > /opt/most\n")
+                                        f"cat /sys/fs/cgroup/memory/memory.limit_in_bytes > /opt/most # {secrets.token_hex()}\n")
     definition = {"dockerfile": str(context / "Dockerfile"), "limits": {"memory": "3 GiB"}}
     with docker_server(definition) as server:
-        assert output_of(server, "print(open('/opt/most').read())") == f"{3 << 30}\n\n"
+        assert int(output_of(server, "print(open('/opt/most').read())")) == 3 << 30
 
 
 def test_what_was_built_is_found_again_and_built_anew_when_anything_changes(
