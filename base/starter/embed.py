@@ -3,7 +3,7 @@
 
 usage: embed.py OUTPUT.c FILE.py...
 
-Of the first file and of the last it holds the bytecode, too, as the Python that runs this makes it. A Python of the
+Of what every Python or every zygote loads it holds the bytecode, too, as the Python that runs this makes it. A Python of the
 same version takes that and saves most of what they cost; others compile the source.
 """
 
@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 PLACE = "/proc/self/fd/100"  # STARTER_PATH in starter.c: so files are called in the stacks of a Python that compiles them
+COMPILED = ("sitecustomize", "hidden", "session")
 DATE = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
 
 
@@ -30,7 +31,9 @@ def bytecode_of(file):
 def archive_of(files):
     made = io.BytesIO()
     members = {file.name: file.read_bytes() for file in files}
-    for file in (files[0], files[-1]):
+    for file in files:
+        if file.stem not in COMPILED:
+            continue
         members[f"{file.name}c"] = bytecode_of(file)
     with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
         for name, data in members.items():

@@ -28,10 +28,11 @@ def lines_of(folder):
     except OSError:
         return
     for name in names:
-        with open(os.path.join(folder, name), encoding="utf-8-sig", errors="surrogateescape") as file:
-            for line in file:
-                if line.strip() and not line.startswith(("#", "import ", "import\t")):
-                    yield os.path.abspath(os.path.join(folder, line.rstrip()))
+        with open(os.path.join(folder, name), "rb") as file:
+            text = file.read().decode("utf-8", "surrogateescape")
+        for line in text.lstrip("\ufeff").splitlines():
+            if line.strip() and not line.startswith(("#", "import ", "import\t")):
+                yield os.path.abspath(os.path.join(folder, line.rstrip()))
 
 
 def note_left_out():

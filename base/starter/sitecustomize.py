@@ -171,7 +171,7 @@ def load_part(name, variables):
     """In a zygote: defines VARIABLES as a part of the starter does."""
     variables["__name__"] = name
     seen = set(sys.modules)
-    exec(compile(__loader__.get_data(f"{name}.py"), f"{name}.py", "exec"), variables)
+    exec(__loader__.get_code(name), variables)
     for module in sys.modules.keys() - seen:
         del sys.modules[module]
 
@@ -182,7 +182,7 @@ def load_ahead(name):
     if not ahead:
         load_part("preload", ahead)
         ahead["figures"] = figures
-        ahead["hidden"] = hidden["led"]
+        ahead["hidden"] = led
     try:
         failure = ahead["load"](name, __loader__)
     except ahead["Spoilt"] as spoilt:
@@ -199,7 +199,8 @@ def use_ahead(has_imports):
 process = os.getpid()  # of the script
 figures_source = __loader__.get_data("figures.py")
 ahead = {}  # what preload.py defines, once there is something
-hidden = {}  # likewise of hidden.py, in a zygote
+hidden = {}  # likewise of hidden.py, in a zygote that is led to what it does not see
+led = ()  # likewise: the places of sys.path where it does not
 places, before = [], []  # what Python has looked at, and how that was
 archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
@@ -220,6 +221,9 @@ finally:
             wait_at(int(gate))
         else:
             load_part("hidden", hidden)
-            remember([sys.executable or "", *(place for place in sys.path if place not in hidden["led"])])
+            led = hidden["led"]
+            if not led:
+                hidden.clear()
+            remember([sys.executable or "", *(place for place in sys.path if place not in led)])
             # The core takes them.
             sys._pyexecd_go_on, sys._pyexecd_load_ahead, sys._pyexecd_use_ahead = go_on, load_ahead, use_ahead
