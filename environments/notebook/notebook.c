@@ -417,7 +417,8 @@ static void notebook_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    if (lineage_carries_others(&notebook->lineage))
+    if (lineage_carries_others(&notebook->lineage) ||
+        notebook_is_busy(notebook)) /* with a cell that came when the time was up */
         notebook_start_idle(notebook);
     else
         notebook_close(notebook, true);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 #define LONG_SECONDS 3600.0
 
@@ -182,6 +183,25 @@ static void test_one_that_nobody_uses_is_closed(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
+/* Its time is up in the same turn of the loop in which the cell would begin. */
+static void test_a_cell_that_comes_at_the_last_moment_is_executed(void **state)
+{
+    struct session_fixture *sessions = session_fixture_new(1, 1, 0.05);
+    struct error err = ERROR_INIT;
+    struct notebook *notebook = session_fixture_open(sessions, "ann", &err);
+    struct tried_cell cell;
+
+    (void)state;
+    assert_non_null(notebook);
+    usleep(100000);
+    ev_now_update(sessions->fixture->loop);
+    tried_cell_submit(&cell, sessions, notebook, "print(1)", 60);
+    tried_cell_wait(&cell);
+    assert_string_equal(cell.out, "1\n");
+    tried_cell_deinit(&cell);
+    session_fixture_free(sessions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +216,7 @@ int main(void)
         TEST(test_one_without_a_python_cannot_be_copied_and_takes_no_place),
         cmocka_unit_test(test_no_sessions_at_all),
         cmocka_unit_test(test_one_that_nobody_uses_is_closed),
+        cmocka_unit_test(test_a_cell_that_comes_at_the_last_moment_is_executed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
