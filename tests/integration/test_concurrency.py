@@ -1,5 +1,8 @@
 """Many calls at once: each runs its own code and gets its own answer."""
 
+import json
+import time
+
 import leftovers
 import pytest
 from client import Server
@@ -68,18 +71,27 @@ def processor_time(pid):
         return int(file.read().split()[0]) / 1e6
 
 
+def reading_time(text):
+    """Milliseconds of processor time in which Python reads TEXT as JSON."""
+    message = json.dumps(text)
+    before = time.thread_time()
+    json.loads(message)
+    return 1000 * (time.thread_time() - before)
+
+
 @pytest.mark.plain
-@pytest.mark.parametrize("text", ["x = 1  # a comment\n" * 190_000, "x" * 4_000_000, "漢字" * 600_000],
+@pytest.mark.parametrize("text", ["x = 1  # a comment\n" * 190_000, "x" * 4_000_000, "漢字" * 300_000],
                          ids=["code", "one line", "escapes"])
-def test_a_large_message_holds_up_others_for_a_moment_only(text):
-    """It takes 15 ms, of which a busy machine makes more; the parser alone would take 65."""
+def test_a_large_message_takes_little_more_time_than_its_text(text):
+    """Two to five times what Python takes for it; with the parser alone it is eight times and more."""
     if leftovers.sanitized():
         pytest.skip("measured without sanitizers")
     with Server() as server:
         server.initialize()
-        times = []
+        served, read = [], []
         for _ in range(5):
             before = processor_time(server.process.pid)
             server.request("ping", {"text": text})
-            times.append(processor_time(server.process.pid) - before)
-        assert min(times) < 35, times
+            served.append(processor_time(server.process.pid) - before)
+            read.append(reading_time(text))
+        assert min(served) < 6 * min(read), (served, read)
