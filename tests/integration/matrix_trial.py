@@ -75,6 +75,10 @@ class LocalServer(AsUser, box.Box):
         self.user = user
         super().__init__(definition, command=command(user, place), **more)
 
+    def until_one_waits(self):
+        """Waits until a Python waits for the next call."""
+        return leftovers.until_one_waits(self, lambda: self.run("pass"))
+
 
 def lock_holder(path):
     """The process that has locked the file PATH, as this process sees it."""
@@ -133,12 +137,12 @@ class Trial:
         """The structured result of a call that is no cell's own."""
         return self.server.run(code, arguments=arguments)
 
-    def prepare(self):
-        """What has to be there before the call of the cell."""
-        if self.cell.way == "warm" and not self.is_container():
-            self.call("pass")
-            assert leftovers.until_one_waits(self.server, lambda: self.call("pass"))
-        if self.is_session:
+    def prepare(self, timeout):
+        """What has to be there before the call of the cell, which has TIMEOUT: a container that waits is for no other one."""
+        if self.cell.way == "warm":
+            self.call("pass", timeout=timeout)
+            assert self.server.until_one_waits()
+        if self.is_session and not self.session:
             self.session = self.call("kept = 'kept'", session="new")["session"]["name"]
             self.sessions.append(self.session)
 
@@ -176,13 +180,14 @@ class Trial:
         """The script is at work: it has told its facts."""
         timeouts = SECONDS if self.cell.end == "timeout" else (NEVER,) * len(SECONDS)
         for timeout in timeouts:
+            self.prepare(timeout)
             self.name = f"{'-'.join(self.cell)}-{next(NAMES)}"
             self.called = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
             self.request = self.begin(self.name, timeout)
             until(lambda: self.file_of(self.name) or self.is_answered(), box.PREPARE_TIMEOUT)
             if self.has_begun() and self.is_as_wanted():
-                break
-        assert self.place, (self.server.stderr()[-1000:], str(self.server.responses)[:2000])
+                return
+        raise AssertionError((self.server.stderr()[-1000:], str(self.server.responses)[:2000]))
 
     def has_begun(self):
         """Whether its script has; then what the kernel knows of it is kept."""
@@ -202,7 +207,6 @@ class Trial:
             return True
         self.let_go()
         self.answer()
-        self.prepare()
         return False
 
     def answer(self):
@@ -254,13 +258,24 @@ class Trial:
         below = leftovers.descendants(self.server.process.pid)
         self.server.process.kill()
         self.server.process.wait()
-        assert not self.server.survivors()
         assert until(lambda: not leftovers.alive(below)), "supervisors and prepared runners too"
-        assert until(lambda: not leftovers.exists(self.outside.pid)), "its script goes on"
+        if not self.is_left_to_the_next_server():
+            self.look_for_its_end()
         self.sessions.clear()
         self.server = self.start(self.cell, definition=self.server.definition, environment=self.server.private)
         self.servers.append(self.server)
         self.initialize()
+        self.look_for_its_end()
+
+    def is_left_to_the_next_server(self):
+        """Whether it goes on until its deadline when its server is killed: a container without standard input has no other
+        way to tell."""
+        return self.cell.kind == "docker" and not self.is_session
+
+    def look_for_its_end(self):
+        assert until(lambda: not leftovers.exists(self.outside.pid)), "its script goes on"
+        survivors = self.servers[0].survivors()
+        assert not survivors, survivors
 
     # What is compared
 
@@ -336,13 +351,18 @@ class Trial:
         for name in self.sessions:
             self.server.call_tool("manage_sessions", {"action": "close", "session": name})
 
-    def look_for_what_is_left(self):
-        self.close_sessions()
+    def look_for_survivors(self):
         survivors = self.server.survivors()
         assert not survivors, survivors
+
+    def look_for_what_is_left(self):
+        self.close_sessions()
+        if not self.is_container():  # where those that wait, or are kept, go with their server
+            self.look_for_survivors()
         assert until(lambda: not leftovers.zombies(self.server.process.pid)), "zombies"
         below = leftovers.descendants(self.server.process.pid)
         assert self.server.stop() == 0, self.server.stderr()
+        self.look_for_survivors()
         assert until(lambda: not leftovers.alive(below)), [leftovers.read(f"/proc/{pid}/cmdline") for pid in leftovers.alive(below)]
         mounts = leftovers.read("/proc/self/mountinfo").decode()
         for server in self.servers:
@@ -377,7 +397,6 @@ class Trial:
     def run(self):
         try:
             self.initialize()
-            self.prepare()
             self.bring_to_work()
             result = getattr(self, f"end_{self.cell.end.replace('-', '_')}")()
             if result:
