@@ -528,3 +528,63 @@ def test_places_to_write_in_are_empty_in_the_root_of_a_zygote(tmp_path):
         root = f"/proc/{zygote}/root"
         assert os.listdir(f"{root}{places[0]}") == ["script.py"] and os.stat(f"{root}{places[0]}/script.py").st_size == 0
         assert os.listdir(f"{root}{places[2]}") == [] and os.listdir(f"/proc/{zygote}/cwd") == ["script.py"]
+
+
+def test_a_place_that_a_link_of_the_sandbox_leads_to_is_shown_in_a_copy():
+    """There /var/tmp is /tmp, which is a copy's own."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        pathlib.Path(folder, "there").touch()
+        with serving({"read": [folder]}) as server:
+            assert copy(server, f"import os; print(os.listdir({folder!r}))")["stdout"] == "['there']\n"
+
+
+EXCHANGE = """
+import ctypes, os
+os.chdir({outer!r})
+os.symlink({target!r}, 'link')
+exchange = ctypes.CDLL(None).renameat2
+while not os.path.exists('enough'):
+    assert exchange(-100, b'between', -100, b'link', 2) == 0
+"""
+
+
+@contextlib.contextmanager
+def a_link_comes_and_goes(server, outer, target):
+    """Meanwhile a script puts a link to TARGET in the place of the directory `between` in OUTER, and takes it away again."""
+    exchange = server.start_tool("run_python", {"code": EXCHANGE.format(outer=str(outer), target=str(target))})
+    try:
+        assert until(lambda: os.path.lexists(outer / "link"))
+        yield
+    finally:
+        (outer / "enough").touch()
+        assert server.wait(exchange)["result"]["structuredContent"]["success"]
+
+
+def answers(server, code, count=6):
+    """What calls print that were not refused because of the link."""
+    printed = []
+    while len(printed) < count:
+        structured = call(server, code)
+        printed += [structured["stdout"]] if structured["success"] else []
+    return set(printed)
+
+
+def test_no_link_of_a_script_leads_a_place_to_write_in_elsewhere(tmp_path):
+    outer = tmp_path / "outer"
+    inner = outer / "between/lib"
+    inner.mkdir(parents=True)
+    (inner / "of_a_script").touch()
+    with serving({"write": [str(outer), str(inner)]}) as server:
+        copy(server)
+        with a_link_comes_and_goes(server, outer, "/usr"):
+            assert answers(server, "import os; print('of_a_script' in os.listdir('/usr/lib'))") == {"False\n"}
+
+
+def test_no_link_of_a_script_leads_to_what_cannot_be_read(tmp_path):
+    outer, elsewhere = tmp_path / "outer", tmp_path / "elsewhere"
+    for place, text in ((outer / "between/data", "public"), (elsewhere / "data", "secret")):
+        place.mkdir(parents=True)
+        (place / "file").write_text(text)
+    with serving({"read": [str(outer / "between/data")]}, working_directory=str(outer)) as server:
+        with a_link_comes_and_goes(server, outer, elsewhere):
+            assert answers(server, "print(open('between/data/file').read())") == {"public\n"}

@@ -34,24 +34,18 @@ static int files_open_by_parts(const char *path)
     return place;
 }
 
-/* A directory that can be written could have been replaced by a link. */
-static int files_open(const char *path, enum landlock_access access)
+/* What a policy names could have been replaced by a link, where scripts can write. */
+static int files_open_named(const char *path)
 {
-    const struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC,
-        .resolve = access == LANDLOCK_WRITE ? RESOLVE_NO_SYMLINKS : 0,
-    };
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
     int place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 
-    if (place >= 0 || (errno != ENOSYS && errno != EPERM))
-        return place;
-    return access == LANDLOCK_WRITE ? files_open_by_parts(path) : open(path, O_PATH | O_CLOEXEC);
+    return place >= 0 || (errno != ENOSYS && errno != EPERM) ? place : files_open_by_parts(path);
 }
 
-/* What PATH leads to can be used so; what is not there cannot. */
-static int files_allow(int rules, const char *path, enum landlock_access access)
+/* PLACE, which is taken, can be used so; what is not there, as errno says, cannot. */
+static int files_allow_place(int rules, int place, enum landlock_access access)
 {
-    int place = files_open(path, access);
     int ret;
 
     if (place < 0)
@@ -59,6 +53,17 @@ static int files_allow(int rules, const char *path, enum landlock_access access)
     ret = landlock_allow(rules, place, access);
     close(place);
     return ret;
+}
+
+static int files_allow_named(int rules, const char *path, enum landlock_access access)
+{
+    return files_allow_place(rules, files_open_named(path), access);
+}
+
+/* What PATH, which is the machine's, leads to. */
+static int files_allow(int rules, const char *path, enum landlock_access access)
+{
+    return files_allow_place(rules, open(path, O_PATH | O_CLOEXEC), access);
 }
 
 static bool files_is_device(const char *path)
@@ -112,14 +117,15 @@ static int files_allow_path(int rules, const char *path)
 {
     switch (path[0]) {
     case CONTROL_WRITE:
-        return files_allow(rules, path + 1, LANDLOCK_WRITE);
+        return files_allow_named(rules, path + 1, LANDLOCK_WRITE);
     case CONTROL_DEVICE:
         return files_allow_names(rules, path + 1) < 0
                    ? -1
                    : files_allow(rules, path + 1, LANDLOCK_DEVICES);
     default:
-        return files_allow_names(rules, path + 1) < 0 ? -1
-                                                      : files_allow(rules, path + 1, LANDLOCK_READ);
+        return files_allow_names(rules, path + 1) < 0
+                   ? -1
+                   : files_allow_named(rules, path + 1, LANDLOCK_READ);
     }
 }
 

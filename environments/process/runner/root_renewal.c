@@ -21,6 +21,7 @@ struct renewal {
 
 static bool renewal_covers(const char *path)
 {
+    path = root_find_way(path);
     return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/shm/", 9) == 0;
 }
 

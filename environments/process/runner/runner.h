@@ -146,7 +146,14 @@ int root_made(int ret);
 int root_make_way(const char *path);
 int root_make_place(const char *path, bool is_directory);
 
-/* The mount TREE, a descriptor, is at PATH. -1 with errno set. */
+/* PATH, but without the link that is a root's own (root_table.c). */
+const char *root_find_way(const char *path);
+
+/* The mount TREE, a descriptor, is at PATH, to which no link leads, and where something is. -1 with
+ * errno set. */
+int root_attach(int tree, const char *path);
+
+/* Likewise, and what it lies on is made. */
 int root_put(int tree, const char *path);
 
 /* Puts PATHS into the order in which they are shown: none hides another one. */
