@@ -119,6 +119,8 @@ static const struct filter_rule sandbox_rules[] = {
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET6},
     {"socket", EAFNOSUPPORT, FILTER_IS_NOT, 0, AF_NETLINK},
     {"socket", EPROTONOSUPPORT, FILTER_IS_NOT, 2, NETLINK_ROUTE},
+    /* The kernel makes two of any family, and then looks whether that has pairs. */
+    {"socketpair", EAFNOSUPPORT, FILTER_IS_NOT, 0, AF_UNIX},
     {"socket socketpair bind connect listen accept accept4 shutdown", FILTER_ALLOW},
     {"sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg", FILTER_ALLOW},
     /* Labels of IPv6 belong to a network, which may serve another run. */
