@@ -21,11 +21,26 @@ static const char *const venv_anchor_names[VENV_ANCHORS] = {"bin/python", "bin/p
 static struct venv_anchor venv_anchor_look(const char *venv, const char *name)
 {
     AUTO_FREE char *path = memory_format("%s/%s", venv, name);
+    struct venv_anchor anchor = {0};
     struct stat status;
 
     if (lstat(path, &status) < 0)
-        return (struct venv_anchor){0};
-    return (struct venv_anchor){status.st_ino, status.st_ctim};
+        return anchor;
+    anchor.inode = status.st_ino;
+    anchor.changed = status.st_ctim;
+    file_identity_read(&anchor.target, path);
+    return anchor;
+}
+
+static bool venv_anchor_is_same(const struct venv_anchor *one, const struct venv_anchor *other)
+{
+    return one->inode == other->inode && one->changed.tv_sec == other->changed.tv_sec &&
+           one->changed.tv_nsec == other->changed.tv_nsec;
+}
+
+static bool venv_anchor_leads_alike(const struct venv_anchor *one, const struct venv_anchor *other)
+{
+    return one->target.device == other->target.device && one->target.inode == other->target.inode;
 }
 
 void venv_anchors_read(struct venv_anchors *ret, const char *venv)
@@ -98,16 +113,26 @@ static int venv_anchors_fail(const char *venv, const char *packages, const char 
                      package ? "the package " : "a package", package ? package : "", name);
 }
 
+/* One that was replaced itself is told before those that lead to it. */
+static const char *venv_anchors_find_other(const struct venv_anchors *one,
+                                           const struct venv_anchors *other)
+{
+    for (size_t i = 0; i < VENV_ANCHORS; i++)
+        if (!venv_anchor_is_same(&one->files[i], &other->files[i]))
+            return venv_anchor_names[i];
+    for (size_t i = 0; i < VENV_ANCHORS; i++)
+        if (!venv_anchor_leads_alike(&one->files[i], &other->files[i]))
+            return venv_anchor_names[i];
+    return NULL;
+}
+
 int venv_anchors_check(const struct venv_anchors *anchors, const char *venv, const char *packages,
                        struct error *err)
 {
-    for (size_t i = 0; i < VENV_ANCHORS; i++) {
-        const struct venv_anchor *before = &anchors->files[i];
-        const struct venv_anchor now = venv_anchor_look(venv, venv_anchor_names[i]);
+    struct venv_anchors now;
+    const char *name;
 
-        if (before->inode != now.inode || before->changed.tv_sec != now.changed.tv_sec ||
-            before->changed.tv_nsec != now.changed.tv_nsec)
-            return venv_anchors_fail(venv, packages, venv_anchor_names[i], err);
-    }
-    return 0;
+    venv_anchors_read(&now, venv);
+    name = venv_anchors_find_other(anchors, &now);
+    return name ? venv_anchors_fail(venv, packages, name, err) : 0;
 }

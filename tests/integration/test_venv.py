@@ -752,6 +752,20 @@ def test_a_venv_of_others_whose_python_a_package_replaces_is_told(place):
     assert "a package brings a bin/python3 of its own" in error, error
 
 
+@needs_pip
+def test_a_package_that_replaces_what_the_python_of_a_venv_leads_to_is_told(place):
+    """As in a venv that `python3.11 -m venv` has made, where `python` is a link to `python3.11`."""
+    named = os.path.basename(os.path.realpath(PYTHON))
+    place.wheel("usurper", programs={named: "usurper:main"})
+    venv = place.folder / "mine"
+    subprocess.run([PYTHON, "-m", "venv", venv], check=True)
+    for name, target in ((named, PYTHON), ("python3", named), ("python", named)):
+        (venv / "bin" / name).unlink(missing_ok=True)
+        (venv / "bin" / name).symlink_to(target)
+    error = fail_once(place, place.links("usurper", venv_path=str(venv)))
+    assert "a package brings a bin/python of its own" in error, error
+
+
 # Other installers
 
 
