@@ -277,4 +277,5 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_shared_directory(config, root);
     check_images(config, tree, root);
     sandbox_checks_keys(config, root);
+    sandbox_checks_pythons(config, root);
 }

@@ -2,10 +2,14 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/kinds/kinds.h"
+#include "environments/real_path.h"
 #include "environments/sandbox_settings.h"
 #include "server/configuration/config.h"
 #include "server/configuration/yaml_tree.h"
+
+#include <string.h>
 
 /* A container has keys of its own, some with these names. */
 static bool sandbox_checks_is_here(const json_t *definition)
@@ -36,6 +40,60 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
     json_object_foreach (json_object_get(root, "environments"), name, definition)
         if (sandbox_checks_is_here(definition) && !sandbox_settings_are_wanted(definition))
             sandbox_checks_environment(config, name, definition);
+}
+
+/* The place to write in of DEFINITION that holds PATH; NULL: none does. */
+static const char *sandbox_checks_find_write(const json_t *definition, const char *path)
+{
+    const json_t *place;
+    size_t i;
+
+    json_array_foreach (json_object_get(definition, "write"), i, place) {
+        struct error ignored = ERROR_INIT;
+        AUTO_FREE char *written = real_path_find(text_or_none(json_string_value(place)), &ignored);
+        AUTO_FREE char *real = real_path_find(path, &ignored);
+
+        if (written && (real_path_holds(written, path) || (real && real_path_holds(written, real))))
+            return json_string_value(place);
+    }
+    return NULL;
+}
+
+/* PATH, the KEY of environment NAME, is of its Python. In its own sandbox it is refused when a
+ * script is to run (sandbox_policy.h). */
+static void sandbox_checks_python(struct config *config, const json_t *environments,
+                                  const char *name, const char *key, const char *path)
+{
+    const char *other;
+    const json_t *definition;
+
+    json_object_foreach ((json_t *)environments, other, definition) {
+        const char *place =
+            strcmp(name, other) == 0 ? NULL : sandbox_checks_find_write(definition, path);
+        AUTO_FREE char *why =
+            memory_format("lies in %s, where scripts of %s can write: they would change the Python "
+                          "of others; keep the one outside of the other",
+                          text_or_none(place), other);
+
+        if (place)
+            config_complain(config, why, "/environments/%s/%s", name, key);
+    }
+}
+
+void sandbox_checks_pythons(struct config *config, const json_t *root)
+{
+    static const char *const keys[] = {"venv_path", "python_path", "executable"};
+    const json_t *environments = json_object_get(root, "environments");
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach ((json_t *)environments, name, definition)
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+            const char *path = json_object_get_string(definition, keys[i]);
+
+            if (path)
+                sandbox_checks_python(config, environments, name, keys[i], path);
+        }
 }
 
 void sandbox_checks_wrong_places(struct config *config, const json_t *root)

@@ -12,6 +12,9 @@ void sandbox_checks_wrong_places(struct config *config, const json_t *root);
 /* Complains of keys that count in a sandbox alone, where there is none. */
 void sandbox_checks_keys(struct config *config, const json_t *root);
 
+/* Complains of a Python that lies where scripts of another environment can write. */
+void sandbox_checks_pythons(struct config *config, const json_t *root);
+
 /* False, with complaints, when DEFINITION of the environment NAME opens a place to its scripts that
  * is not there, or that no script gets, or a host that is none. STATE: see sandbox_settings_read.
  */

@@ -125,6 +125,9 @@ MISTAKES = {
     "programs to change": (sandbox("write: [/usr]"), "5:13", ["/usr is a place of the system", "never change"]),
     "libraries to change": (sandbox("write: [/usr/lib]"), "5:13", ["/usr/lib lies in a place of the system"]),
     "a home to read": (sandbox("read: [/home]"), "5:12", ["name the directories in it that scripts need"]),
+    "a Python that others change": (
+        sandbox("write: [DIR/full]") + "  v: {type: venv, venv_path: DIR/full/venv}\ndefault_environment: s\n", "6:30",
+        ["lies in DIR/full, where scripts of s can write", "keep the one outside of the other"]),
     # Access
     "TCP without tokens": ('listen: ["tcp:127.0.0.1:7700"]\n', "1:10", ["token_file"]),
     "an address of other machines": ('listen: ["http://0.0.0.0:7700/mcp"]\nauth: none\n', "1:10", ["other machines"]),
