@@ -313,6 +313,7 @@ KNOCK_OUTS = [
     KnockOut("no leases", PROCESSES),
     KnockOut("no setuid files", PROCESSES),
     KnockOut("no calls of another architecture", PROCESSES),
+    KnockOut("no calls of another architecture", SANDBOXES, programs=("sockets_in_32_bits",)),
     KnockOut("profile of system calls", "docker"),
     KnockOut("kernel that is read only", "namespace", user="root"),
     KnockOut("shared memory of its own", "namespace"),
