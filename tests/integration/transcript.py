@@ -218,15 +218,17 @@ SENTINEL = {"jsonrpc": "2.0", "id": "sentinel", "method": "ping"}
 
 
 def run(case, connection, revision):
-    """Runs CASE on CONNECTION, which has done the handshake. AssertionError says what is wrong."""
+    """Runs CASE on CONNECTION, which has done the handshake. AssertionError says what is wrong. Over HTTP an answer and
+    news come over streams of their own, in any order."""
     steps = case.steps_at(revision)
+    unordered = ("<?", "<-") if connection.http else ("<?",)
     while steps:
         if steps[0].kind == "->":
             connection.send_line(steps.pop(0).data(revision), timeout=60)
             continue
         count = 1
-        if steps[0].kind == "<?":
-            count = next((i for i, step in enumerate(steps) if step.kind != "<?"), len(steps))
+        if steps[0].kind in unordered:
+            count = next((i for i, step in enumerate(steps) if step.kind not in unordered), len(steps))
         _expect(steps[:count], connection, revision)
         del steps[:count]
     if connection.http:
