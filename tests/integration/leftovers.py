@@ -99,13 +99,14 @@ def takes_orders(pid):
     return os.path.exists(f"/proc/{pid}/fd/102") and b"PYEXECD_HOME=" in read(f"/proc/{pid}/environ")
 
 
-def is_first(pid):
-    """True for the first process of a PID namespace, which a copy of a zygote is from the start."""
-    return read(f"/proc/{pid}/status").partition(b"\nNSpid:")[2].partition(b"\n")[0].split()[-1:] == [b"1"]
+def is_later(pid):
+    """True for a process that is not the first of its PID namespace, which a copy of a zygote is from the start."""
+    return read(f"/proc/{pid}/status").partition(b"\nNSpid:")[2].partition(b"\n")[0].split()[-1:] not in ([], [b"1"])
 
 
 def is_zygote(pid):
-    return takes_orders(pid) and not is_first(pid)
+    """A child of a zygote (environments/process/core/footprint.c) is none, nor is what has ended since it was found."""
+    return takes_orders(pid) and not takes_orders(parent_and_state(pid)[0]) and is_later(pid)
 
 
 def runs_no_script(pid):
