@@ -151,6 +151,10 @@ struct environment_ops {
      * being prepared for it. Owned by the caller; NULL while there is none. May be NULL. */
     char *(*find_python)(const struct environment *environment);
 
+    /* The places of this machine that its scripts can change beside those of its sandbox: real
+     * paths, NULL-terminated, for memory_free_strings. May be NULL. */
+    char **(*writes)(const struct environment *environment);
+
     /* What the next run would be held by, as far as is known. What did hold one that has begun is
      * in its end. */
     struct process_receipt (*expected_receipt)(const struct environment *environment);

@@ -96,6 +96,7 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
         config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",
                         text_or_none(key));
     }
+    catalog_complete(catalog);
     return catalog;
 }
 

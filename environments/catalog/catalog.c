@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/callers/caller_rules.h"
+#include "environments/catalog/exposure.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
 #include "environments/catalog/survey.h"
@@ -331,6 +332,11 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
     if (catalog->settings.state)
         survey_recall(catalog->settings.state, environment);
     return 0;
+}
+
+void catalog_complete(struct catalog *catalog)
+{
+    exposure_limit(catalog->environments, catalog->count);
 }
 
 /* Another configuration */

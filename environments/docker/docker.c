@@ -15,6 +15,7 @@
 #include "environments/docker/session.h"
 #include "environments/docker/site.h"
 #include "environments/docker/sweep.h"
+#include "environments/docker/volume.h"
 #include "environments/workplace/access_list.h"
 
 #include <stdlib.h>
@@ -267,6 +268,23 @@ static json_t *docker_describe_reach(const struct environment *environment)
     return docker_reach(environment->definition);
 }
 
+static char **docker_writes(const struct environment *environment)
+{
+    const json_t *volumes = json_object_get(environment->definition, "volumes");
+    char **places = memory_new(json_object_size(volumes) + 1, sizeof *places);
+    size_t count = 0;
+    const char *path;
+    json_t *volume;
+
+    json_object_foreach ((json_t *)volumes, path, volume) {
+        char *real = docker_volume_is_writable(volume) ? realpath(path, NULL) : NULL;
+
+        if (real)
+            places[count++] = real;
+    }
+    return places;
+}
+
 static const struct environment_ops docker_ops = {
     .kind = &docker_kind,
     .begin = docker_begin,
@@ -280,6 +298,7 @@ static const struct environment_ops docker_ops = {
     .describe_interpreter = docker_describe_interpreter,
     .python_version = docker_python_version,
     .expected_receipt = docker_expected_receipt,
+    .writes = docker_writes,
     .reach = docker_describe_reach,
     .rest = docker_rest,
     .stop = docker_stop,

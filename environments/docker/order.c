@@ -7,6 +7,7 @@
 #include "environments/docker/image.h"
 #include "environments/docker/jupyter.h"
 #include "environments/docker/site.h"
+#include "environments/docker/volume.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -96,9 +97,7 @@ static bool has_writable_volume(const json_t *definition)
     json_t *volume;
 
     json_object_foreach (json_object_get(definition, "volumes"), path, volume) {
-        const char *mode = json_object_get_string(volume, "mode");
-
-        if (mode && strcmp(mode, "rw") == 0)
+        if (docker_volume_is_writable(volume))
             return true;
     }
     return false;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/docker/volume.h"
 #include "environments/reach.h"
 
 #include <string.h>
@@ -32,12 +33,11 @@ static void add_container(json_t *lines, const json_t *definition)
 /* A volume is its place in the container, or that and a mode. */
 static void docker_reach_add_volume(json_t *lines, const char *path, const json_t *volume)
 {
-    const char *mode = json_object_get_string(volume, "mode");
     const char *target =
         json_is_string(volume) ? json_string_value(volume) : json_object_get_string(volume, "path");
 
     reach_add(lines, "Files", "%s as %s, %s", path, target,
-              mode && strcmp(mode, "rw") == 0 ? "which it may change" : "read-only");
+              docker_volume_is_writable(volume) ? "which it may change" : "read-only");
 }
 
 static void docker_reach_add_files(json_t *lines, const json_t *definition)

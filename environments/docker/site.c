@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "environments/docker/jupyter.h"
 #include "environments/docker/seccomp_profile.h"
+#include "environments/docker/volume.h"
 #include "environments/instance.h"
 
 #include <arpa/inet.h>
@@ -172,12 +173,11 @@ static int docker_site_add_volume(const struct docker_site *site, json_t *mounts
     const struct docker_guarded guarded = docker_site_guarded(site);
     const char *target =
         json_is_string(volume) ? json_string_value(volume) : json_object_get_string(volume, "path");
-    const char *mode = json_object_get_string(volume, "mode");
     AUTO_FREE char *source = docker_volume_resolve(path, &guarded, err);
 
     if (!source)
         return -1;
-    json_array_append_new(mounts, docker_mount(source, target, mode && strcmp(mode, "rw") == 0));
+    json_array_append_new(mounts, docker_mount(source, target, docker_volume_is_writable(volume)));
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "environments/docker/volume.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "environments/place_guard.h"
 #include "environments/real_path.h"
@@ -28,6 +29,13 @@ char *docker_volume_resolve(const char *path, const struct docker_guarded *guard
     const struct place_guard guard = {"containers", places, ARRAY_SIZE(places)};
 
     return place_guard_resolve(&guard, path, err);
+}
+
+bool docker_volume_is_writable(const json_t *volume)
+{
+    const char *mode = json_object_get_string(volume, "mode");
+
+    return mode && strcmp(mode, "rw") == 0;
 }
 
 int docker_volume_check_target(const char *target, struct error *err)

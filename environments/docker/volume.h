@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 
+#include <jansson.h>
+#include <stdbool.h>
+
 /* What is guarded beside places of the system; each may be NULL. Absolute paths. */
 struct docker_guarded {
     const char *socket; /* of the engine */
@@ -15,6 +18,9 @@ struct docker_guarded {
  * place. Owned by the caller. */
 char *docker_volume_resolve(const char *path, const struct docker_guarded *guarded,
                             struct error *err);
+
+/* True when scripts may change VOLUME, a member of the key `volumes`. */
+bool docker_volume_is_writable(const json_t *volume);
 
 /* -1 with ERROR_CONFIG when nothing may be mounted at TARGET (absolute, without ".."), a place in a
  * container. */

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/docker/volume.h"
 #include "environments/kinds/kinds.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_settings.h"
@@ -42,20 +43,30 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
             sandbox_checks_environment(config, name, definition);
 }
 
-/* The place to write in of DEFINITION that holds PATH; NULL: none does. */
+/* True when PATH lies in WRITTEN. */
+static bool sandbox_checks_is_in(const char *path, const char *written)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_FREE char *place = real_path_find(text_or_none(written), &ignored);
+    AUTO_FREE char *real = real_path_find(path, &ignored);
+
+    return place && (real_path_holds(place, path) || (real && real_path_holds(place, real)));
+}
+
+/* The place of this machine that scripts of DEFINITION can change and PATH lies in; NULL: none. */
 static const char *sandbox_checks_find_write(const json_t *definition, const char *path)
 {
+    const char *source;
     const json_t *place;
+    json_t *volume;
     size_t i;
 
-    json_array_foreach (json_object_get(definition, "write"), i, place) {
-        struct error ignored = ERROR_INIT;
-        AUTO_FREE char *written = real_path_find(text_or_none(json_string_value(place)), &ignored);
-        AUTO_FREE char *real = real_path_find(path, &ignored);
-
-        if (written && (real_path_holds(written, path) || (real && real_path_holds(written, real))))
+    json_array_foreach (json_object_get(definition, "write"), i, place)
+        if (sandbox_checks_is_in(path, json_string_value(place)))
             return json_string_value(place);
-    }
+    json_object_foreach (json_object_get(definition, "volumes"), source, volume)
+        if (docker_volume_is_writable(volume) && sandbox_checks_is_in(path, source))
+            return source;
     return NULL;
 }
 

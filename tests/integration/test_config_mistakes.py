@@ -128,6 +128,10 @@ MISTAKES = {
     "a Python that others change": (
         sandbox("write: [DIR/full]") + "  v: {type: venv, venv_path: DIR/full/venv}\ndefault_environment: s\n", "6:30",
         ["lies in DIR/full, where scripts of s can write", "keep the one outside of the other"]),
+    "a Python that containers change": (
+        "environments:\n  c:\n    type: docker\n    image: python:3\n    volumes: {DIR/full: {path: /data, mode: rw}}\n"
+        "  v: {type: venv, venv_path: DIR/full/venv}\ndefault_environment: v\n", "6:30",
+        ["lies in DIR/full, where scripts of c can write"]),
     # Access
     "TCP without tokens": ('listen: ["tcp:127.0.0.1:7700"]\n', "1:10", ["token_file"]),
     "an address of other machines": ('listen: ["http://0.0.0.0:7700/mcp"]\nauth: none\n', "1:10", ["other machines"]),

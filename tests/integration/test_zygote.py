@@ -460,6 +460,21 @@ def test_what_every_python_executes_a_copy_executes_too(tmp_path):
         assert executed(places[3]) == BY_SCRIPTS
 
 
+def test_what_scripts_of_another_environment_write_is_not_executed_in_a_zygote(tmp_path):
+    """What one passes on another reads, whose Python is led there."""
+    passed_on = tmp_path / "passed_on"
+    (passed_on / "lib").mkdir(parents=True)
+    reader = with_module(tmp_path, f"import site\nsite.addsitedir({str(passed_on / 'lib')!r})\n")
+    environments = {"writer": {**SYSTEM, "write": [str(passed_on)]},
+                    "reader": {**reader, "isolation": "sandbox", "read": [str(passed_on / "lib")]}}
+    with Watched(config={"environments": environments, "default_environment": "reader"}) as server:
+        server.initialize()
+        plant = f"open({str(passed_on / 'lib/sitecustomize.py')!r}, 'w').write('import os; pid = os.getpid()')"
+        assert call(server, plant, environment="writer")["success"]
+        for _ in range(3):
+            assert copy(server, "import sitecustomize; print(sitecustomize.pid)")["stdout"] == "2\n"
+
+
 def test_a_module_in_a_place_to_write_in_is_always_the_one_that_is_there(tmp_path):
     with led_to_what_scripts_write(tmp_path) as (server, places):
         for value in range(3):

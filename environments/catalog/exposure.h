@@ -1,0 +1,11 @@
+/* Which Pythons could come upon what scripts of another environment have left. */
+#pragma once
+
+#include <stddef.h>
+
+struct environment;
+
+/* Of the COUNT ENVIRONMENTS, those whose scripts read what scripts of another one can change start
+ * no copies: a Python that is copied has fewer bonds than a script, and what leads it into such a
+ * place, as a .pth file does, would have it execute what lies there. */
+void exposure_limit(struct environment *const *environments, size_t count);
