@@ -136,7 +136,7 @@ unsigned long metrics_read(enum metric metric, const char *first, const char *se
 
 /* Prometheus' text format */
 
-/* A label's value with what has a meaning there escaped. Owned by the caller. */
+/* A label's value, with its special characters escaped. Owned by the caller. */
 static char *metrics_escape(const char *value)
 {
     char *escaped = memory_new(2 * strlen(value) + 1, 1);

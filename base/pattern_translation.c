@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is still to be translated, and where it goes. */
+/* The rest of the expression, and the buffer that gets its translation. */
 struct translation {
     const char *at;  /* borrowed: the next character */
     const char *end; /* borrowed: behind the last one */

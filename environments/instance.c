@@ -69,7 +69,7 @@ static int instance_take_name(struct instance *instance, struct error *err)
     return 0;
 }
 
-/* Removes the files of servers that are dead. Their names stay those of dead servers. */
+/* Removes the files of servers that are dead. A name without a file is a dead server's. */
 static void remove_dead(const struct instance *instance)
 {
     int copy = openat(instance->servers, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

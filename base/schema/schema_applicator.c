@@ -44,7 +44,8 @@ static bool check_rules(struct schema_run *run, const struct schema_node *node,
     return fits;
 }
 
-/* "unevaluated..." sees what its own schema has evaluated, not what the schemas around it have. */
+/* "unevaluated..." sees the members and items that its own schema has evaluated. The schemas around
+ * it count for nothing. */
 static bool check_rules_apart(struct schema_run *run, const struct schema_node *node,
                               struct schema_place *place)
 {
