@@ -99,8 +99,9 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
     return catalog;
 }
 
-/* What calls define is no way out: where the operator insists on a sandbox, it has one, too, in
- * which nothing is opened. Only where no environment of this machine has one, it has none. */
+/* An environment that a call defines is no way out of the sandbox: it has one as strict as the
+ * strictest of the operator's environments, in which nothing is opened. If the operator has
+ * environments on this machine and none has a sandbox, it has none. */
 static void service_hold_callers(struct sandbox_settings *sandbox, const json_t *environments)
 {
     const struct sandbox_settings usual = *sandbox;

@@ -38,7 +38,7 @@ static char *from_tmp(void)
     return memory_format("/tmp/pyexecd-%u", geteuid());
 }
 
-/* What STATUS says of PATH. */
+/* -1 with ERR if STATUS says that PATH cannot be the state directory. */
 static int state_directory_check(const char *path, const struct stat *status, struct error *err)
 {
     if (!S_ISDIR(status->st_mode))

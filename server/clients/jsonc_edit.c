@@ -114,7 +114,7 @@ static json_t *jsonc_wrap(const struct settings_entry *entry, size_t from)
     return value;
 }
 
-/* The text of what goes into the container FROM of the path: `"name": value`. */
+/* The text of the item that goes into the container FROM of the path: `"name": value`. */
 static char *jsonc_item_text(const struct settings_entry *entry, size_t from,
                              const struct jsonc_style *style)
 {

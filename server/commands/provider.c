@@ -188,7 +188,7 @@ static void drop_objects(json_t *schema)
     }
 }
 
-/* Makes an object's SCHEMA, and those of the items of its arrays, what PROVIDER takes. */
+/* Adapts an object's SCHEMA, and the schemas of the items of its arrays, to PROVIDER. */
 static void provider_fit(const struct provider *provider, json_t *schema)
 {
     json_t *property;

@@ -18,8 +18,8 @@ static const json_t *config_checks_inherited(const json_t *root, const json_t *d
     return own ? own : json_object_get(root, key);
 }
 
-/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have written one
- * of the two timeouts, both or none. */
+/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have a timeout,
+ * a max_timeout, both or none. */
 static void check_timeouts(struct config *config, const struct yaml_tree *tree, const json_t *root,
                            const json_t *definition, const char *pointer)
 {

@@ -139,7 +139,7 @@ void call_cancel(struct call *call)
     call_close_member(session, batch);
 }
 
-/* What the request says */
+/* Messages of the request */
 
 static void call_on_notify(struct mcp_request *request, const char *method, json_t *params)
 {
