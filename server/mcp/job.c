@@ -43,7 +43,7 @@ static struct job *job_of(struct invocation *invocation)
     return CONTAINER_OF(invocation, struct job, invocation);
 }
 
-/* What is told on the way */
+/* Messages on the way */
 
 static void job_tell_progress(struct mcp_request *request, double progress, double total,
                               const char *message)

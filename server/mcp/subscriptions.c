@@ -149,7 +149,7 @@ void subscriptions_resume(struct mcp_peer *peer)
     subscriptions_schedule(peer->server->subscriptions);
 }
 
-/* What one principal has of all. */
+/* The share of one principal. */
 struct subscriptions_share {
     size_t subscribers;
     size_t resources;

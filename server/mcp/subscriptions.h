@@ -1,9 +1,9 @@
-/* What clients are told without having asked just now: lists, resources and tasks that change.
+/* Notifications to clients of lists, resources and tasks that change.
  *
  *     registry, task store --- subscriptions --- subscribers: peers (up to 2025-11-25), and
  * requests that listen
  *
- * A subscriber notes what it is to be told, and is told when the loop comes round: what happens
+ * A subscriber notes changes, and is told of them when the loop comes round: a change that happens
  * several times until then, or while its client does not read, is told once. */
 #pragma once
 

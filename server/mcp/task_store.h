@@ -21,7 +21,7 @@ enum {
 
 struct task_store;
 
-/* Whoever wants to know of changes; embedded, and in the store until task_store_unwatch. */
+/* A watcher of changes; embedded, and in the store until task_store_unwatch. */
 struct task_watcher {
     struct list link;
 
@@ -41,15 +41,15 @@ void task_store_free(struct task_store *store);
 int task_store_admit(const struct task_store *store, const struct principal *principal,
                      struct error *err);
 
-/* A task, with JOB (taken), which leaves its request. It is there for TTL seconds; one that works
- * has more, so that half of that is always left. Borrowed until the loop goes on. */
+/* A task, with JOB (taken), which leaves its request. It is there for TTL seconds; while it works
+ * its time is extended, so that half of TTL is always left. Borrowed until the loop goes on. */
 struct task *task_store_add(struct task_store *store, struct job *job, double ttl);
 
-/* The task ID of whoever sent REQUEST, or NULL. Borrowed likewise. */
+/* The task ID of the sender of REQUEST, or NULL. Borrowed likewise. */
 struct task *task_store_find(const struct task_store *store, const struct mcp_request *request,
                              const char *id);
 
-/* The first task of whoever sent REQUEST whose number is higher than NUMBER, or NULL. */
+/* The first task of the sender of REQUEST whose number is higher than NUMBER, or NULL. */
 struct task *task_store_next(const struct task_store *store, const struct mcp_request *request,
                              unsigned long number);
 

@@ -31,7 +31,7 @@ enum log_severity {
     SEVERITY_DEBUG,
 };
 
-/* What the client supports. */
+/* The requests that the client supports. */
 struct invocation_client {
     bool can_elicit;     /* a form for its user */
     bool can_elicit_url; /* a page that its user opens */

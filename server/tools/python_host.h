@@ -1,5 +1,5 @@
-/* What all calls that run Python share, of whichever tool: the environments, the queue, the
- * directories, and the approvals of callers that do not last. */
+/* The state that all calls that run Python share, whatever their tool: the environments, the queue,
+ * the directories, and the approvals of callers that do not last. */
 #pragma once
 
 #include "environments/execution.h"
@@ -49,8 +49,8 @@ struct python_host *python_host_new(const struct python_settings *settings);
 /* New calls use SETTINGS; calls that have started go on with theirs. */
 void python_host_set(struct python_host *host, const struct python_settings *settings);
 
-/* What the model of PRINCIPAL is told when a session begins; owned by the caller. DATA is the host.
- * *RET_IS_OWN: others are offered something else. */
+/* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
+ * the host. *RET_IS_OWN: other principals have another offer. */
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
 
 /* Harmless for NULL. */
