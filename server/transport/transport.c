@@ -184,7 +184,7 @@ static bool is_missing(const struct error *err)
     return err->number == EAFNOSUPPORT || err->number == EADDRNOTAVAIL;
 }
 
-/* Opens IPv4 and IPv6 on the same port. One of the two may be missing. */
+/* Opens IPv4 and IPv6 on the same port. Either may be missing. */
 static int open_tcp(struct transport *transport, const struct address *address, struct error *err)
 {
     in_port_t port = 0;

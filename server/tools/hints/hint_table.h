@@ -1,4 +1,4 @@
-/* The hints themselves; see hint.h. Each file has those of one matter. */
+/* The hints themselves; see hint.h. Each file has the hints of one matter. */
 #pragma once
 
 #include "server/tools/hints/hint.h"
