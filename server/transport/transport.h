@@ -57,7 +57,7 @@ struct transport *transport_open(const struct transport_settings *settings, stru
 /* Connections that there are now. */
 unsigned transport_connection_count(const struct transport *transport);
 
-/* Tell a service manager that a reload of the configuration begins, and that it has ended. */
+/* Tell a service manager that a reload of the configuration begins, and its end. */
 void transport_begin_reload(struct transport *transport);
 void transport_end_reload(struct transport *transport);
 

@@ -7,7 +7,7 @@
  * known). Owned by the caller. */
 char *package_advice(const struct hint_facts *facts, const json_t *packages);
 
-/* Another environment than the run's that the caller may name and that certainly has PACKAGES; or
- * NULL. */
+/* An environment, not the run's, that the caller may name and whose Python certainly has PACKAGES;
+ * or NULL. */
 const struct environment *package_advice_find(const struct hint_facts *facts,
                                               const json_t *packages);

@@ -1,13 +1,13 @@
-/* What a session sends in answer to one request, or of its own accord: events that outlive the
- * connection they are sent over.
+/* The events that a session sends in answer to one request, or of its own accord. They outlive the
+ * connection that carries them.
  *
  *     QUIET     nothing was sent yet: one answer can still be a plain response
  *     OPEN      events are sent, and the last of them kept, for a client that comes back for them
  *     COMPLETE  the last event is in the log
  *     OVER      nothing is sent any more, and nobody can come back
  *
- * While nobody is connected, events are only kept. A client that is slow is one that is away until
- * it takes more. */
+ * While nobody is connected, events are only kept. A slow client counts as absent until it takes
+ * more. */
 #pragma once
 
 #include "server/jsonrpc/session.h"

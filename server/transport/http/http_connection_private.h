@@ -1,5 +1,5 @@
-/* The inside of http_connection.h: the connection itself, its way in (http_intake.c), and what its
- * exchange does with it (http_exchange.c). */
+/* The inside of http_connection.h: the connection itself, its way in (http_intake.c), and its use
+ * by the exchange (http_exchange.c). */
 #pragma once
 
 #include "server/transport/http/http_connection.h"

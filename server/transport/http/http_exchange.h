@@ -1,4 +1,4 @@
-/* One request and its response, and what a service does with it.
+/* One request and its response, and the functions by which a service handles it.
  *
  *     head ----> request ----> http_respond
  *      |            |     `--> http_stream_begin, http_stream_send..., http_stream_end
@@ -33,7 +33,7 @@ struct http_exchange {
     bool is_stream; /* its response has begun */
 };
 
-/* What requests are answered by. An exchange is valid until its response is complete or `gone` was
+/* A service answers requests. An exchange is valid until its response is complete or `gone` was
  * called. All are called from the loop. */
 struct http_service {
     /* The head is there. Respond, and the body is not waited for; or return. */
@@ -55,12 +55,12 @@ const char *http_exchange_field(const struct http_exchange *exchange, const char
                                 unsigned *ret_count);
 
 /* The client has sent a valid request, as PRINCIPAL if it has shown a token, else NULL. Until then
- * its connection has one of the few places for strangers, and is closed when it is the oldest of
- * them and another one comes. False: this client has too many connections, and has been told. */
+ * its connection has a place among the few for strangers; the oldest stranger is closed when
+ * another comes. False: this client has too many connections, and has been told. */
 bool http_exchange_admit(struct http_exchange *exchange, const char *principal);
 
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL
- * where there is no body. Nothing is kept of what is passed. */
+ * where there is no body. The arguments are copied. */
 void http_respond(struct http_exchange *exchange, unsigned status, const char *fields,
                   const char *content_type, const char *body, size_t length);
 
@@ -79,7 +79,7 @@ void http_stream_begin(struct http_exchange *exchange, const char *fields);
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
                       const char *data, size_t length);
 
-/* The same without data; says how long to wait before coming back for what follows ID. */
+/* The same without data; says how long to wait before coming back for the events after ID. */
 bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsigned milliseconds);
 
 /* The response is complete. */

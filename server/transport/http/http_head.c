@@ -91,7 +91,7 @@ static char *http_head_take_line(char **text, size_t *length)
 
 /* The request line */
 
-/* What is known here is all that has a meaning; CONNECT asks for a tunnel. */
+/* All methods but CONNECT, which asks for a tunnel. */
 static bool is_known_method(const char *method)
 {
     static const char *const known[] = {"POST", "GET", "DELETE", "OPTIONS",
@@ -232,7 +232,7 @@ const char *http_head_find(const struct http_head *head, const char *name, unsig
     return value;
 }
 
-/* What they mean */
+/* The meaning of the fields */
 
 static unsigned http_head_read_host(struct http_head *head)
 {

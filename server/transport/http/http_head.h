@@ -26,13 +26,13 @@ struct http_head {
     struct http_field fields[HTTP_HEAD_FIELDS];
     unsigned field_count;
 
-    /* What the fields say of the body and of the connection. */
+    /* The meaning of the fields for the body and the connection. */
     uint64_t content_length;
     bool is_chunked;       /* then the length is not known */
     bool keep_alive;       /* another request may follow */
     bool expects_continue; /* the client waits for leave to send the body */
 
-    const char *problem; /* what is wrong with it, where it was refused */
+    const char *problem; /* the fault of the head, if it was refused */
 };
 
 /* The head of no request: empty strings, nothing follows. */

@@ -213,7 +213,7 @@ static bool step_body(struct http_connection *connection)
     return false;
 }
 
-/* All that came in */
+/* The whole input */
 
 static bool http_intake_step(struct http_connection *connection)
 {

@@ -92,8 +92,8 @@ static bool key_set_is_number(const json_t *value)
     return decoded && length > 0;
 }
 
-/* Only what makes the public key: whatever else VALUE has is not looked at. NULL when it cannot be
- * used. */
+/* Imports only the members of the public key: other members of VALUE are ignored. NULL when it
+ * cannot be used. */
 static cjose_jwk_t *key_set_import(const json_t *value, const char *kty, const char *crv)
 {
     static const char *const numbers[] = {"n", "e", "x", "y"};

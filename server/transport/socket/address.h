@@ -33,7 +33,7 @@ enum {
     ADDRESS_TEXT_BYTES = 320, /* "unix://", a full sun_path, "#", a path and more */
 };
 
-/* What bind(2) and accept(2) speak of. */
+/* An address for bind(2) and accept(2). */
 struct endpoint {
     union {
         struct sockaddr any;
@@ -46,7 +46,7 @@ struct endpoint {
 
 struct address {
     enum address_kind kind;
-    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of all that are sockets of our own */
+    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of all sockets of our own */
     unsigned endpoint_count;
     char path[ADDRESS_PATH_BYTES]; /* of HTTP; "": it is not */
 };

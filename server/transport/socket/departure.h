@@ -1,8 +1,8 @@
 /* Whether a TCP client that has ended its input is still there to read.
  *
- * A client that closes its socket sends the same FIN as one that only shuts down its writing half,
- * and nothing more until data is sent to it. But TCP clients are on this machine: the kernel, asked
- * for their end of the connection (sock_diag(7)), knows whether a process still holds it. */
+ * A client that closes its socket sends the same FIN as a client that only shuts down its writing
+ * half, and nothing more until data is sent to it. But TCP clients are on this machine: the kernel,
+ * asked for their end of the connection (sock_diag(7)), knows whether a process still holds it. */
 #pragma once
 
 #include <stdbool.h>
