@@ -34,7 +34,7 @@ enum error_code {
     ERROR_TIMEOUT,
     ERROR_SYSTEM,
 
-    /* Start-up errors: what the operator wrote. */
+    /* Start-up errors: faults of the configuration or the command line. */
     ERROR_USAGE,
     ERROR_CONFIG,
 };

@@ -51,7 +51,8 @@ struct series {
     char *labels[LABELS]; /* owned; NULL where the family has none */
     unsigned long count;
     double sum;
-    unsigned long buckets[MOST_BUCKETS]; /* of those up to each bound, not of those below it too */
+    unsigned long buckets[MOST_BUCKETS]; /* each counts only the values between the bound before and
+                                            its own */
 };
 
 /* Needed everywhere, as the log is, so not owned by main. */

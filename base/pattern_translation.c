@@ -205,7 +205,7 @@ static int translate_property(struct translation *translation, struct error *err
     return emit_string(translation, "}", err);
 }
 
-/* A translated escape of two characters: what it is outside and inside of [...]. */
+/* A translated escape of two characters: its translations outside and inside of [...]. */
 static const struct {
     char letter;
     const char *outside;

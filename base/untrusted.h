@@ -1,6 +1,6 @@
 /* Files and directories that a script, a call or another environment could have touched.
  *
- * Anything may stand where one is expected: a FIFO without a writer, a link to a file of somebody
+ * Anything may stand in the place of a file: a FIFO without a writer, a link to a file of somebody
  * else, a device, a file without end, or a file under a lease, which holds up whoever opens it.
  * Here no link is followed, nothing is waited for, a file is a regular one, and reading it ends at
  * a limit.

@@ -60,8 +60,9 @@ struct environment_recipe {
     const char *state;         /* an absolute path: the state directory */
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
-    const char *proxy;          /* likewise: pyexecd-proxy (egress/egress.h) */
-    const char *jupyter;        /* likewise: pyexecd-jupyter; or NULL: this build has none */
+    const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL: this build has
+                                   none */
 };
 
 /* The current step of a preparation. */
@@ -197,7 +198,7 @@ struct environment {
 
     struct python_facts *facts;    /* owned; the newest answer of its Python about itself, or
                                       NULL */
-    struct import_record *imports; /* owned: what its scripts import */
+    struct import_record *imports; /* owned: the modules that its scripts import */
     struct list survey;            /* in the list of environments whose Python is asked soon */
     struct environment_observer *observer; /* borrowed; or NULL */
 };

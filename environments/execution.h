@@ -75,8 +75,8 @@ struct execution_listener {
 struct execution {
     struct execution_listener *listener; /* borrowed */
 
-    /* SIGINT to the script itself, which may flush what it has and end; nothing when there is no
-     * script yet, or no more. */
+    /* SIGINT to the script itself, which may flush its output and end. Does nothing before the
+     * script has begun or after it has ended. */
     void (*interrupt)(struct execution *execution);
 
     /* Hands over the unread bytes of its streams, by `output` of the listener, from inside. NULL

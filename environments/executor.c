@@ -83,7 +83,7 @@ static struct executor_share executor_share_of(const struct executor *executor,
     return share;
 }
 
-/* True when somebody with SHARE going gets a place, even if all are taken. */
+/* True when a client with SHARE going gets a place, even if all are taken. */
 static bool executor_has_place(const struct executor *executor, struct executor_share share)
 {
     unsigned places = executor->settings.concurrent_runs;
@@ -295,7 +295,7 @@ void executor_client_init(struct executor_client *client)
 
 static int fail_busy(const struct executor *executor, struct error *err)
 {
-    unsigned going = executor->going_count + free_places(executor); /* those about to begin, too */
+    unsigned going = executor->going_count + free_places(executor); /* runs about to begin, too */
     unsigned waiting = executor->waiting_count - free_places(executor);
 
     return error_set(err, ERROR_BUSY,
@@ -325,8 +325,8 @@ static struct executor_share executor_waiting_share(const struct executor *execu
     return share;
 }
 
-/* A run that gets a place at once does not wait, so the free places count beside the queue, and
- * nobody who has no run at all is refused while there is a place for such a one. */
+/* A run that gets a place at once does not wait, so the free places count beside the queue, and a
+ * client without any run is not refused while executor_has_place grants it a place. */
 static int check_queue(const struct executor *executor, const struct run_request *request,
                        struct error *err)
 {

@@ -93,8 +93,8 @@ struct run_request {
     json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
                       kept; or NULL */
 
-    /* Whose it is, copied, and how many runs of one owner may go at once, whichever client they
-     * come by; 0: as many as there are places. */
+    /* The owner of the run, copied, and the number of runs of the owner that may go at once, from
+     * all of its clients; 0: as many as there are places. */
     const char *owner;
     unsigned owner_runs;
 

@@ -155,7 +155,7 @@ bool gpu_files_are_there(void)
     return ret;
 }
 
-/* Nobody but root opens a file whatever its mode says. */
+/* Only root opens a file whatever its mode says. */
 static char *gpu_files_describe_refusal(const char *device)
 {
     struct stat status;

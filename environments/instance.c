@@ -48,7 +48,7 @@ static bool instance_is_at(int parent, const char *name, int file)
            there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
-/* The file NAME in PARENT with an exclusive lock, or -1 when somebody else has it. */
+/* The file NAME in PARENT with an exclusive lock, or -1 when another process has the lock. */
 static int open_locked(int parent, const char *name, int flags)
 {
     struct error ignored = ERROR_INIT;

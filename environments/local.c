@@ -244,7 +244,7 @@ static int local_start_process(struct local_execution *local, const struct envir
     return ret;
 }
 
-/* The proxy of a run that reaches what the operator has listed. */
+/* The proxy of a run that reaches the hosts that the operator has listed. */
 static int local_open_way(struct local_execution *local, const struct environment *environment,
                           struct process_sandbox *sandbox, struct error *err)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTED_SECONDS 0.5 /* for a script to write what it has, and where it stands */
+#define INTERRUPTED_SECONDS 0.5 /* for a script to write its output and its stack */
 
 static const char *const state_names[] = {
     [RUN_WAITING] = "waiting",         [RUN_PREPARING] = "preparing",
@@ -255,7 +255,7 @@ static void run_on_founded(struct directory_watch *watch)
     run_go_on(CONTAINER_OF(watch, struct run, growth));
 }
 
-/* The files are known; what they take is measured on its own. */
+/* The files are known; their size is measured on its own. */
 static void run_measure(struct run *run)
 {
     directory_look_note(&run->look);

@@ -11,8 +11,9 @@ struct sandbox_settings {
     bool is_optional; /* a run that cannot have one goes without, and says so */
     bool required;    /* a run that cannot have every layer is refused */
     bool network;     /* scripts have the network of the machine */
-    char **hosts; /* "HOST:PORT", NULL-terminated: what they reach beyond a network of their own, by
-                     a proxy; or NULL: nothing; owned. With them no sandbox is optional */
+    char **hosts; /* "HOST:PORT", NULL-terminated: the hosts that scripts reach beyond a network of
+                     their own, by a proxy; or NULL: none; owned. With them no sandbox is
+                     optional */
     const char *start; /* a real path that is read, too, by a sandbox that is optional and has no
                           network; borrowed, outlives the environments; or NULL */
     char **read;       /* real paths, NULL-terminated, or NULL: none; owned */

@@ -16,8 +16,8 @@
 enum { PROCESSES_PER_THREAD = 8 };
 
 /* OpenBLAS, MKL, BLIS, OpenMP, numexpr, PyTorch and Arrow all read the first one. An own number of
- * theirs, such as OPENBLAS_NUM_THREADS, goes before it, so none is set here: whoever sets
- * OMP_NUM_THREADS alone has set all of them. The others do not read it. */
+ * theirs, such as OPENBLAS_NUM_THREADS, goes before it, so none is set here: an operator who sets
+ * OMP_NUM_THREADS alone has set all of them. The other libraries do not read it. */
 static const char *const thread_variable_names[THREAD_VARIABLES] = {
     "OMP_NUM_THREADS",    "NUMBA_NUM_THREADS", /* Numba */
     "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", /* programs in Rust */

@@ -47,10 +47,9 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
 struct caller_rules *service_open_rules(struct config *config, const char *start);
 
 /* The real path of PATH, the folder that the program was started in or has a script of, if scripts
- * in a sandbox may read it: whoever has started the program can read it, too. NULL for a home and
- * other places that no script gets, and for NULL. STATE: the state directory, or NULL. Owned by the
- * caller.
- */
+ * in a sandbox may read it: the starter of the program can read it, too. NULL for a home and other
+ * places that no script gets, and for NULL. STATE: the state directory, or NULL. Owned by the
+ * caller. */
 char *service_find_start(const char *path, const char *state);
 
 /* Opens everything. START: see above; NULL where clients call that have not started the program. -1

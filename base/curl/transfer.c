@@ -29,7 +29,7 @@ static void transfer_tell_progress(struct transfers *transfers)
     }
 }
 
-/* Called after each action, when libcurl may be called again: reports what the action brought. */
+/* Called after each action, when libcurl may be called again: reports the results of the action. */
 static void transfer_reap(struct transfers *transfers)
 {
     CURLMsg *message;

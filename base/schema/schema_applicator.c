@@ -10,7 +10,7 @@ static size_t part_count(const json_t *value)
     return json_is_array(value) ? json_array_size(value) : json_object_size(value);
 }
 
-/* Marks in PLACE what is marked in SEEN. */
+/* Marks in PLACE the members and items that are marked in SEEN. */
 static void schema_applicator_merge(struct schema_place *place, const unsigned char *seen)
 {
     size_t count = place->seen ? part_count(place->value) : 0;

@@ -150,7 +150,8 @@ char *schema_uri_resolve(const char *base, const char *reference);
 bool schema_evaluate(struct schema_run *run, const struct schema_node *node,
                      struct schema_place *place);
 
-/* The same without reports; what was evaluated is marked in PLACE only when it fits. */
+/* The same without reports; members and items that were evaluated are marked in PLACE only when it
+ * fits. */
 bool schema_fits(struct schema_run *run, const struct schema_node *node,
                  struct schema_place *place);
 

@@ -17,7 +17,7 @@
 
 struct catalog {
     struct catalog_settings settings;
-    char *state;                       /* owned; what the settings have */
+    char *state;                       /* owned; `settings` points to it */
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
     char *jupyter;                     /* owned */

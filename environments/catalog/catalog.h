@@ -19,8 +19,8 @@ struct catalog_settings {
     const char *state; /* an absolute path: where environments keep files that outlive the server */
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
-    const char *proxy;          /* likewise */
-    const char *jupyter;        /* likewise */
+    const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL */
     const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 

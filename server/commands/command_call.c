@@ -41,7 +41,7 @@ struct command_call {
     enum outcome outcome; /* of the invocation */
     struct error err;
     struct error_rest rest; /* of its message */
-    char *failure;          /* owned: what is wrong, or NULL */
+    char *failure;          /* owned: the fault, or NULL */
 };
 
 /* The way out */

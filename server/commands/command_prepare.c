@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 struct command_preparation {
-    struct preparing *preparing; /* borrowed: what it is part of */
+    struct preparing *preparing; /* borrowed: the preparations it is part of */
     struct environment *environment;
     struct environment_waiter waiter;
     struct step_line line;

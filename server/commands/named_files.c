@@ -191,7 +191,7 @@ static bool has_file(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A venv is made where nothing is; what is there has to be one. */
+/* A venv is made if its path is missing or an empty directory; anything else there must be one. */
 static void check_place(struct config *config, const struct environment *environment,
                         const char *path)
 {

@@ -37,7 +37,7 @@ struct provider {
     const char *name;
     unsigned limits;    /* the keywords of limits that its schemas take */
     bool requires_all;  /* every property is required; an optional one takes null */
-    bool takes_objects; /* whose members are optional, or of any name */
+    bool takes_objects; /* objects with optional members, or members of any name */
     json_t *(*wrap)(const struct provider_function *function, json_t *schema /* taken */);
 };
 

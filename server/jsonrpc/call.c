@@ -12,7 +12,7 @@
 /* A request to the client, until it is answered. */
 struct call_question {
     struct list link;  /* in the session */
-    struct call *call; /* borrowed: what it belongs to */
+    struct call *call; /* borrowed: the call that it belongs to */
     unsigned number;   /* its id */
 };
 

@@ -89,7 +89,7 @@ static void form_add_switches(json_t *fields, const char *name, const json_t *pr
     }
 }
 
-/* Moves what was chosen for the field NAME in CONTENT from the fields of its choices to a list. */
+/* Moves the choices for the field NAME in CONTENT from fields of their own to a list. */
 static void form_gather(json_t *content, const char *name, const json_t *property)
 {
     json_t *chosen = json_array();

@@ -22,7 +22,7 @@ struct subscriptions {
     struct list peers;         /* of struct subscriber */
     struct list listeners;     /* likewise */
     size_t listener_count;
-    struct ev_timer due; /* running while somebody is to be told something */
+    struct ev_timer due; /* running while a subscriber is to be told of a change */
 };
 
 /* Telling */

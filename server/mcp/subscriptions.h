@@ -35,7 +35,7 @@ void subscriptions_remove_peer(struct mcp_peer *peer);
 /* PEER, which has just done the handshake, wants to know of the lists that it has been told of. */
 void subscriptions_begin(struct mcp_peer *peer);
 
-/* PEER reads again: what it has missed is told. */
+/* PEER reads again: it is told of the changes that it has missed. */
 void subscriptions_resume(struct mcp_peer *peer);
 
 /* Answers the requests of PEER that listen: there will be nothing more. */

@@ -1,5 +1,5 @@
 /* The form that a person answers. It has one field, because there are clients that can fill in no
- * more: they show the text of the question and send whatever the person types. */
+ * more: they show the text of the question and send the text that the person types. */
 #pragma once
 
 #include "environments/approval_policy.h"

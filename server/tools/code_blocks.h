@@ -1,4 +1,4 @@
-/* The code blocks that a call of run_code_blocks brings: what is to become of each. */
+/* The code blocks that a call of run_code_blocks brings: and whether each is run or saved. */
 #pragma once
 
 #include "base/error.h"

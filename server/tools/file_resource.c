@@ -24,7 +24,7 @@
 #define RANGE_KEY  "pyexecd/range"
 #define PLAIN_TEXT "text/plain"
 
-/* Whose files */
+/* The owners of files */
 
 /* Bits: the isolations of environments whose runs PRINCIPAL may start without approval. */
 static unsigned file_resource_isolations(const struct python_settings *settings,

@@ -99,7 +99,8 @@ struct invocation {
     /* Private. */
     enum invocation_phase phase;
     struct registry_entry *entry; /* owned reference */
-    json_t *normalised;           /* owned: what `arguments` points to after preparation */
+    json_t *normalised;           /* owned: the object that `arguments` points to after
+                                     preparation */
     json_t *notes;                /* owned: see account_note; or NULL */
     double started;               /* monotonic seconds */
 };

@@ -34,9 +34,10 @@ struct python_settings {
 
 struct python_host {
     struct python_settings settings;
-    char *default_environment;     /* owned: what the settings point to */
+    char *default_environment;     /* owned: the name that the settings point to */
     struct approvals approvals;    /* of callers that do not last, by principal */
-    struct recurrence recurrence;  /* likewise: what is ready for the next call in a directory */
+    struct recurrence recurrence;  /* of callers that do not last: Pythons that are ready for the
+                                      next call in a directory */
     struct earlier_names *earlier; /* owned */
     struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
     json_t *known;                 /* owned: see known_directories.h; or NULL */

@@ -50,7 +50,8 @@ int entry_check_text(const char *text, struct error *err);
 
 /* A change of contents. */
 struct registry_update {
-    const char *uri;       /* of the resource; with a slash at its end: of any below it */
+    const char *uri;       /* of the resource; with a slash at its end: of every resource below
+                              it */
     const char *principal; /* the name of the only principal that may know; NULL: everybody */
 };
 

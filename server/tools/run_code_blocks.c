@@ -41,7 +41,7 @@ enum {
 struct blocks_call {
     struct code_blocks blocks;
     size_t tried;                    /* of the block that runs */
-    struct python_request request;   /* of the one that runs */
+    struct python_request request;   /* owned: of the block that runs */
     struct environment *environment; /* held, once a block has run: the environment of all blocks */
     char *shown;                     /* owned: all blocks, for a person who approves */
     char *program;                   /* owned: of the block that runs */

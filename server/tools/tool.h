@@ -1,4 +1,4 @@
-/* A tool: what a model may call.
+/* A tool: a function that a model may call.
  *
  * Registering one is a single call:
  *

@@ -33,7 +33,7 @@ enum connection_kind {
 struct connection {
     struct list link;          /* in `active` or `leaving` */
     struct connections *owner; /* borrowed */
-    struct holder holder;      /* whom it counts for when it is not waiting */
+    struct holder holder;      /* the client that it counts for when it is not waiting */
     unsigned number;           /* for the log */
     enum connection_kind kind;
     bool waiting; /* the client is not identified yet */

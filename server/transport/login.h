@@ -31,8 +31,8 @@ struct login {
     double seconds; /* for the line, where a token is needed */
     int fd;         /* borrowed; a socket */
 
-    /* The end, called from the loop. ACCEPTED: what was read behind the line is in `received`, and
-     * where a token was needed, whose it is in `check.principal`. */
+    /* The end, called from the loop. ACCEPTED: bytes that were read behind the line are in
+     * `received`, and if a token was needed, its owner is in `check.principal`. */
     void (*done)(struct login *login, bool accepted);
 
     struct buffer received;

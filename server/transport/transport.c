@@ -159,7 +159,7 @@ static in_port_t *transport_port_of(struct endpoint *endpoint)
                                               : &endpoint->ipv6.sin6_port;
 }
 
-/* Opens ENDPOINT, of ADDRESS, and writes back what the kernel chose. */
+/* Opens ENDPOINT, of ADDRESS, and writes back the port that the kernel chose. */
 static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
                          const struct address *address, struct error *err)
 {

@@ -119,7 +119,7 @@ static int toml_read_code_point(struct toml_reader *reader, unsigned digits)
     return 0;
 }
 
-/* A backslash at the end of a line of a long string removes what is blank behind it. */
+/* A backslash at the end of a line of a long string removes the blanks behind it. */
 static bool toml_skip_line_end(struct toml_reader *reader, bool is_long)
 {
     const char *start = reader->at;

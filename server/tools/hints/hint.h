@@ -21,7 +21,7 @@ struct hint_facts {
     const char *code;         /* NUL-terminated, as it ran */
     size_t code_length;
     bool had_fence;        /* see code_cleaning.h */
-    bool had_magic;        /* likewise */
+    bool had_magic;        /* see code_cleaning.h */
     const char *directory; /* the path of the working directory; NULL: it is not known */
     double timeout;        /* seconds that the script had */
     const json_t *earlier; /* its keys are the names that earlier calls have defined there; or

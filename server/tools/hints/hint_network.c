@@ -111,7 +111,7 @@ static char *hint_closed_index(const struct hint_facts *facts)
                          advice);
 }
 
-/* Of a run that reaches HOSTS only. */
+/* The hint for a run that reaches only HOSTS. */
 static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
 {
     AUTO_FREE char *list = NULL;
@@ -125,7 +125,7 @@ static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
                          list + strlen(","), hint_operator(facts));
 }
 
-/* Of a run whose loopback is its own. */
+/* The hint for a run whose loopback is its own. */
 static char *hint_loopback(const struct hint_facts *facts)
 {
     static const char own[] = "localhost is the run's own here: nothing answers there but what the "
@@ -142,7 +142,7 @@ static char *hint_loopback(const struct hint_facts *facts)
                          hint_operator(facts));
 }
 
-/* Of a run that reaches nothing. */
+/* The hint for a run without a network. */
 static char *hint_closed_network(const struct hint_facts *facts)
 {
     const struct environment *other = hint_find_network(facts);

@@ -35,7 +35,7 @@ bool hint_has_own_files(const struct hint_facts *facts)
     return hint_is_enforced(facts, LAYER_ROOT) || hint_is_enforced(facts, LAYER_FILES);
 }
 
-/* For every hint about what is closed; see hint.h */
+/* For every hint about closed places; see hint.h */
 
 char *hint_list_places(char *const *places)
 {
@@ -317,7 +317,7 @@ char *hint_home(const struct hint_facts *facts)
                          hint_operator(facts));
 }
 
-/* True when the script was about to change what it can only read. */
+/* True when the script was about to change a file that it can only read. */
 static bool hint_could_not_write(const struct hint_facts *facts)
 {
     const bool has_root = hint_is_enforced(facts, LAYER_ROOT);
@@ -369,8 +369,8 @@ static char *hint_relative_path(const struct hint_facts *facts)
     return STEAL_PTR(path);
 }
 
-/* Without a root of its own a script is denied to read as well as to write: what is not there it
- * was about to make. */
+/* Without a root of its own a script is denied to read as well as to write: if the file is missing,
+ * the script was about to make it. */
 static bool hint_was_to_write(const struct hint_facts *facts, const char *place, const char *path)
 {
     AUTO_FREE char *whole = memory_format("%s/%s", place, path);

@@ -26,7 +26,7 @@ char *hint_quoted(const char *message)
     return memory_format("%.*s", (int)(end - start), start);
 }
 
-/* Of a path that could not be opened only the first that knows why has a word. */
+/* For a path that could not be opened, only the first hint that applies is given. */
 static char *hint_first(const hint_fn *table, size_t count, const struct hint_facts *facts)
 {
     char *line = NULL;

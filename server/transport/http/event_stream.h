@@ -30,7 +30,7 @@ struct event_stream {
     /* Inputs, set before event_stream_init. */
     struct ev_loop *loop;           /* borrowed */
     const struct http_names *names; /* borrowed */
-    struct session *session;        /* borrowed: who sends */
+    struct session *session;        /* borrowed: the session that sends */
     unsigned long number;           /* in the session */
     bool is_lasting;                /* belongs to no request, so no event is the last */
     const char *fields;             /* borrowed: of a plain response that is no error; NULL: none */
@@ -41,7 +41,7 @@ struct event_stream {
     struct sink sink; /* where the session sends to */
     struct event_log log;
     enum event_stream_state state;
-    struct http_exchange *exchange; /* borrowed: who is connected, or NULL */
+    struct http_exchange *exchange; /* borrowed: the exchange of the connected client, or NULL */
 
     /* For the owner. */
     struct list link;

@@ -4,8 +4,8 @@
  *     HEAD       the head of a request is coming in; in a new connection it is awaited
  *     BODY       the body is coming in
  *     REST       the response is complete already, and the rest of the body is coming in
- *     RESPONSE   the service owes the response. What comes in meanwhile is kept, up to a bound; the
- *                end of input means that the client is gone.
+ *     RESPONSE   the service owes the response. Input that comes meanwhile is kept, up to a bound;
+ * the end of input means that the client is gone.
  *
  * Then no request is served any more, and input of the client is dropped: closing with unread input
  * would take the last answer away from it.

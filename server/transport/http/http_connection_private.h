@@ -32,7 +32,7 @@ void http_connection_end(struct http_connection *connection, enum http_connectio
 
 void http_connection_close(struct http_connection *connection, const char *reason);
 
-/* http_intake.c: what comes in becomes exchanges, one after the other */
+/* http_intake.c: input becomes exchanges, one after the other */
 
 /* Serves what has come in, as far as it goes. */
 void http_intake_advance(struct http_connection *connection);

@@ -203,7 +203,7 @@ static void append_event(struct http_exchange *exchange, const struct http_event
         connection->writer.problem = "an event is too large";
 }
 
-/* Writes at once what was appended, if nothing was unsent before. */
+/* Writes appended bytes at once, if there were no unsent bytes before. */
 static void flush_appended(struct http_connection *connection, size_t unsent_before)
 {
     if (unsent_before == 0 && !connection->writer.problem)

@@ -21,7 +21,7 @@ struct peer;
 
 struct http_exchange {
     struct http_head head;
-    const struct peer *peer;         /* borrowed: who is connected */
+    const struct peer *peer;         /* borrowed: the client */
     const struct entrance *entrance; /* borrowed: where it came in */
     size_t body_limit;               /* may be changed by `head`; a longer body is answered 413 */
     char *body;                      /* may be changed in place; ends in NUL */
@@ -74,8 +74,8 @@ void http_refuse(struct http_exchange *exchange, unsigned status, const char *fi
 void http_stream_begin(struct http_exchange *exchange, const char *fields);
 
 /* An event. ID, EVENT: one line, or NULL; DATA: a line break in it makes another line of data.
- * False: too much is untaken; what can be left out should be, until `drained`. A client that still
- * leaves more untaken is closed. */
+ * False: too much is untaken; optional messages should be left out until `drained`. A client that
+ * still leaves more untaken is closed. */
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
                       const char *data, size_t length);
 
@@ -85,7 +85,7 @@ bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsi
 /* The response is complete. */
 void http_stream_end(struct http_exchange *exchange);
 
-/* For http_connection.c: what keeps a stream of events from being silent. */
+/* For http_connection.c: sends a comment, so that a stream of events is not silent. */
 void http_stream_comment(struct http_exchange *exchange);
 
 /* The response will not be completed: the connection is closed, without `gone`. */

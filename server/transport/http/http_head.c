@@ -167,7 +167,8 @@ static unsigned parse_request_line(char *line, struct http_head *head)
 
 /* The fields */
 
-/* Others take no tab behind these, and on where a body ends there must not be two opinions. */
+/* Other programs take no tab behind these, and a proxy must not read another end of the body than
+ * we do. */
 static bool is_framing(const char *name)
 {
     return strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    STEPS_AT_ONCE = 16,      /* heads and bodies of early requests; then others have their turn */
+    STEPS_AT_ONCE = 16,      /* heads and bodies of early requests; then other connections have
+                                their turn */
     CHECKS_IN_GRACE = 5,     /* how often the rate of a body is looked at */
     REJECTION_CODE = -32600, /* JSON-RPC: invalid request */
 };

@@ -1,4 +1,5 @@
-/* One session of a revision before 2026-07-28: what `initialize` opens and its id names.
+/* One session of a revision before 2026-07-28: `initialize` opens it, and later requests name its
+ * id.
  *
  * Its calls go on when a connection breaks. It ends when the client says so, or has not been heard
  * of for long. */
@@ -33,7 +34,7 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
 /* The session that STREAM is of. */
 struct http_session *http_session_of_stream(const struct event_stream *stream);
 
-/* Cancels what runs and ends what is open. */
+/* Cancels running calls and ends open streams. */
 void http_session_free(struct http_session *session);
 
 /* Its handshake has succeeded. */

@@ -145,7 +145,7 @@ void http_sessions_close(struct http_session *session)
 
 typedef bool (*http_sessions_relation)(const struct holder *holder, const struct holder *other);
 
-/* How many sessions those have that are IS of HOLDER. */
+/* The number of sessions whose holder IS related to HOLDER. */
 static unsigned http_sessions_count(const struct http_sessions *sessions,
                                     const struct holder *holder, http_sessions_relation is)
 {

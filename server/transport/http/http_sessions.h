@@ -48,7 +48,8 @@ struct http_session *http_sessions_open(struct http_sessions *sessions, const ch
 struct http_session *http_sessions_find(struct http_sessions *sessions, const char *id,
                                         const char *principal);
 
-/* Cancels what runs in SESSION, ends what is open, and frees it. Not below a call from it. */
+/* Cancels running calls of SESSION, ends its open streams, and frees it. Not below a call from
+ * it. */
 void http_sessions_close(struct http_session *session);
 
 /* Keeps STREAM, which is COMPLETE, as long as there is room; frees the longest kept for it. */

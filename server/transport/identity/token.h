@@ -17,13 +17,13 @@ struct token {
     unsigned char digest[DIGEST_BYTES];
 };
 
-/* Of the LENGTH bytes of TEXT. */
+/* The token of the LENGTH bytes of TEXT. */
 struct token token_of(const char *text, size_t length);
 
 /* Reads TEXT, the 64 hexadecimal digits of a SHA-256 alone; false when it is anything else. */
 bool token_read_digest(const char *text, struct token *ret);
 
-/* True when both are the same. Takes the same time whatever they are. */
+/* True when both are the same. Takes the same time for all tokens. */
 bool token_equals(const struct token *token, const struct token *other);
 
 /* True for text that a header field can carry as one word: at least one character, all of them

@@ -65,7 +65,7 @@ static bool has_member(const json_t *object, const char *key, const char *text)
     return value && strcmp(value, text) == 0;
 }
 
-/* It may say what it is for; if it does, signatures must be among that. */
+/* A key may name its uses; if it does, signatures must be among them. */
 static bool is_for_signatures(const json_t *value)
 {
     const json_t *operations = json_object_get(value, "key_ops");

@@ -188,7 +188,8 @@ static char *url_of(const struct key_source *source, enum key_source_stage stage
     return memory_copy_string(source->written_uri ? source->written_uri : source->found_uri);
 }
 
-/* Redirections are not followed: what is believed comes from where the operator said. */
+/* Redirections are not followed: trusted documents come only from the place that the operator
+ * named. */
 static void key_source_start(struct key_source *source, enum key_source_stage stage)
 {
     AUTO_FREE char *url = url_of(source, stage);

@@ -1,5 +1,5 @@
 /* This server as a resource server of OAuth 2.1: tokens that an authorization server has signed for
- * it let in. It issues none itself; what it tells clients is where they get one (RFC 9728).
+ * it let in. It issues none itself; it tells clients where to get a token (RFC 9728).
  *
  *     oauth        one token: signed by whom, for whom, for what
  *     key_source   the keys of the authorization server, fetched and kept

@@ -58,7 +58,7 @@ int address_parse(const char *text, struct address *ret, struct error *err);
 /* True for IPv4 and IPv6 addresses that only this machine can reach. */
 bool endpoint_is_loopback(const struct endpoint *endpoint);
 
-/* Writes ENDPOINT in the form that address_parse reads. KIND: what is spoken there; PATH: where, if
- * that is HTTP. */
+/* Writes ENDPOINT in the form that address_parse reads. KIND: the protocol that is spoken there;
+ * PATH: where, if that is HTTP. */
 void address_format(const struct endpoint *endpoint, enum address_kind kind, const char *path,
                     char text[static ADDRESS_TEXT_BYTES]);

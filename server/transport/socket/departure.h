@@ -7,6 +7,6 @@
 
 #include <stdbool.h>
 
-/* True when nobody holds the other end of the TCP socket FD any more; false when somebody does, it
- * is another kind of socket, or the kernel does not tell. */
+/* True when no process holds the other end of the TCP socket FD any more; false when a process
+ * does, FD is another kind of socket, or the kernel does not tell. */
 bool departure_is_certain(int fd);

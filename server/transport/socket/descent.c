@@ -199,7 +199,7 @@ static enum descent descent_search_outside(const struct descent_search *search)
     return found;
 }
 
-/* Processes that fork meanwhile may be missed, so what is not found is looked for again. */
+/* Processes that fork meanwhile may be missed, so a search without a result is repeated. */
 enum descent descent_of_socket(uint64_t inode)
 {
     struct descent_search search = {.found = DESCENT_NONE};
