@@ -19,7 +19,7 @@ void buffer_deinit(struct buffer *buffer);
 
 size_t buffer_length(const struct buffer *buffer);
 
-/* The unread bytes; valid until the buffer is changed. NULL in one that was never used. */
+/* The unread bytes; valid until the buffer is changed. NULL if the buffer was never used. */
 char *buffer_bytes(const struct buffer *buffer);
 
 /* Appends LENGTH bytes, or fails with ERROR_LIMIT and appends nothing. */

@@ -1,4 +1,4 @@
-/* Releasing what a scope holds on every way out of it, and handing over what is kept.
+/* Releases the objects of a scope on every way out of it, and hands over the objects that are kept.
  *
  * AUTO_FREE char *name; AUTO_CLOSE int fd = -1; AUTO(json_decrefp) json_t *tree = NULL; */
 #pragma once

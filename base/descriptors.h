@@ -12,7 +12,7 @@ ssize_t descriptors_send(int socket, const void *data, size_t length, const int 
                          size_t count);
 
 /* Receives as recv(2) with FLAGS. *RET_COUNT descriptors, at most LIMIT, are owned by the caller
- * and close on exec. Where not all that were sent arrive, because they are more or there is no room
- * for them in this process, none does: -1 with EMFILE. */
+ * and close on exec. If they are more than LIMIT, or more than this process can open, none arrives:
+ * -1 with EMFILE. */
 ssize_t descriptors_receive(int socket, void *data, size_t length, int flags, int *descriptors,
                             size_t limit, size_t *ret_count);

@@ -1,5 +1,5 @@
-/* SHA-256 (FIPS 180-4), fed piece by piece. A digest names a thing by what it was made from, so
- * that it is found again. */
+/* SHA-256 (FIPS 180-4), fed piece by piece. A digest of a thing's ingredients is its name, by which
+ * it is found again. */
 #pragma once
 
 #include <stddef.h>
@@ -23,5 +23,5 @@ void digest_add_string(struct digest *digest, const char *string);
 /* Ends DIGEST and writes it in hexadecimal. Only digest_init may follow. */
 void digest_finish(struct digest *digest, char ret_text[DIGEST_TEXT_BYTES]);
 
-/* The same in bytes. */
+/* The same as digest_finish, in bytes. */
 void digest_finish_bytes(struct digest *digest, unsigned char ret_bytes[DIGEST_BYTES]);

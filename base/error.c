@@ -99,7 +99,7 @@ int error_prefix(struct error *err, const char *format, ...)
     assert(err->code != ERROR_NONE);
     error_read(err, before);
     va_start(arguments, format);
-    /* The other half is for what went wrong. */
+    /* The other half is for the message before. */
     length = format_text(text, error_room(err) / 2, format, arguments);
     va_end(arguments);
     length += error_copy_text(text + length, sizeof text - length, ": ");

@@ -1,11 +1,10 @@
-/* What went wrong: a code for machines, errno where there was one, a sentence for people and
- * models.
+/* An error: a code for machines, errno where there was one, a sentence for people and models.
  *
  * The caller owns the object (`struct error err = ERROR_INIT;`); it never allocates and is never
  * freed, so failing is one line and works out of memory too. Functions that can fail return 0, or
  * -1 with ERR set; on success ERR is untouched. An error that is kept is copied by error_copy():
  * the rest of its message belongs to somebody else. A message has no control characters but
- * newlines and tabs, whoever has said it. */
+ * newlines and tabs, whatever its origin. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +17,7 @@ enum error_code {
     ERROR_INVALID_REQUEST,
     ERROR_METHOD_NOT_FOUND,
     ERROR_INVALID_PARAMS,
-    ERROR_ENVELOPE,         /* what a request must say about itself is missing or wrong */
+    ERROR_ENVELOPE,         /* a member that every request must have is missing or wrong */
     ERROR_HEADER_MISMATCH,  /* the HTTP header fields say something else than the message */
     ERROR_UNKNOWN_TOOL,     /* the message is its name */
     ERROR_UNKNOWN_RESOURCE, /* the message is its URI */
@@ -35,7 +34,7 @@ enum error_code {
     ERROR_TIMEOUT,
     ERROR_SYSTEM,
 
-    /* Start-up errors: what the operator wrote. */
+    /* Start-up errors: faults of the configuration or the command line. */
     ERROR_USAGE,
     ERROR_CONFIG,
 };
@@ -62,7 +61,7 @@ struct error {
         .code = ERROR_NONE                                                                         \
     }
 
-/* For who shows messages in full, or passes them on to who does. REST must live as long. */
+/* For code that shows messages in full, or passes them to such code. REST must live as long. */
 #define ERROR_INIT_LONG(REST)                                                                      \
     {                                                                                              \
         .code = ERROR_NONE, .rest = (REST)                                                         \
@@ -83,7 +82,7 @@ int error_prefix(struct error *err, const char *format, ...) __attribute__((form
 /* Makes ERR what OTHER is, which is set, with as much of its message as ERR has room for. */
 void error_copy(struct error *err, const struct error *other);
 
-/* Makes ERR one that is not set; it keeps its room. */
+/* Makes ERR an error that is not set; it keeps its room. */
 void error_clear(struct error *err);
 
 /* The message of ERR, which is set, with its rest. Owned by the caller. */

@@ -18,14 +18,15 @@ char *fd_read_all(int fd, size_t limit, size_t *ret_length, struct error *err);
 /* The whole file at PATH, NUL-terminated, at most LIMIT bytes; owned by the caller. */
 char *fd_read_file(const char *path, size_t limit, size_t *ret_length, struct error *err);
 
-/* Makes the file PATH, which must not be there yet, of LENGTH bytes with MODE. One that cannot be
- * written whole is removed. */
+/* Makes the file PATH, which must not be there yet, of LENGTH bytes with MODE. A file that cannot
+ * be written whole is removed. */
 int fd_write_new_file(const char *path, mode_t mode, const char *data, size_t length,
                       struct error *err);
 
-/* The same, whatever file or link was there before; who opens PATH finds all of it or nothing. */
+/* The same, whatever file or link was there before; a reader of PATH finds the old file or the
+ * whole new one. */
 int fd_replace_file(const char *path, mode_t mode, const char *data, size_t length,
                     struct error *err);
 
-/* Makes the directory PATH and its parents, those that are missing with MODE. */
+/* Makes the directory PATH and its parents. Directories that were missing get MODE. */
 int fd_make_directories(const char *path, mode_t mode, struct error *err);

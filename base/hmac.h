@@ -1,4 +1,4 @@
-/* HMAC-SHA-256 (RFC 2104): only who knows the key can make one. */
+/* HMAC-SHA-256 (RFC 2104): a code that only a holder of the key can make. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +12,6 @@ enum {
 void hmac_sign(const unsigned char key[static HMAC_KEY_BYTES], const void *data, size_t length,
                unsigned char ret[static HMAC_BYTES]);
 
-/* True when the LENGTH bytes of MAC are that of DATA. Takes the same time wherever they differ. */
+/* True when MAC is the code of DATA. Takes the same time wherever they differ. */
 bool hmac_verify(const unsigned char key[static HMAC_KEY_BYTES], const void *data,
                  size_t data_length, const void *mac, size_t length);

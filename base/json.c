@@ -134,7 +134,7 @@ char *json_pointer_append(const char *pointer, const char *name)
     return longer;
 }
 
-/* What one character costs; *RET_BYTES: how long it is. */
+/* The bytes that the first character of TEXT takes in JSON; *RET_BYTES: its length in TEXT. */
 static size_t escaped_character(const char *text, size_t length, size_t *ret_bytes)
 {
     unsigned char byte = (unsigned char)*text;

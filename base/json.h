@@ -26,14 +26,14 @@ const char *json_type_name(const json_t *value);
  * harmless. Owned by the caller, never NULL. */
 char *json_text(const json_t *value);
 
-/* The same between two other pieces of text. */
+/* The same, between the texts BEFORE and AFTER. */
 char *json_text_within(const char *before, const json_t *value, const char *after);
 
 /* Bytes that TEXT, repaired where it is ill-formed, takes inside a JSON string. */
 size_t json_escaped_length(const char *text, size_t length);
 
-/* The longest part at the start of TEXT that takes at most BUDGET bytes so. Never cut inside a
- * character. */
+/* The longest part at the start of TEXT that takes at most BUDGET bytes inside a JSON string. Never
+ * cut inside a character. */
 size_t json_escaped_prefix(const char *text, size_t length, size_t budget);
 
 /* The string member KEY of OBJECT, or NULL when it is absent or not a string. Borrowed. */
@@ -48,7 +48,7 @@ double json_object_get_number(const json_t *object, const char *key, double othe
 /* "a, b" of an array of strings. Owned by the caller. */
 char *json_list(const json_t *strings);
 
-/* The JSON Pointer (RFC 6901) of the member NAME of what POINTER points to. Owned by the caller. */
+/* The JSON Pointer (RFC 6901) of the member NAME of the object at POINTER. Owned by the caller. */
 char *json_pointer_append(const char *pointer, const char *name);
 
 /* A JSON Pointer as people write it: "/environments/a~1b/timeout" is "environments.a/b.timeout".

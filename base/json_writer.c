@@ -60,7 +60,7 @@ static void json_writer_put_string(struct json_writer *writer, const char *text,
     json_writer_put(writer, "\"", 1);
 }
 
-/* Numbers, true, false and null, which stands for what is not there, too. */
+/* Numbers, true, false and null. A missing value is written as null, too. */
 static void json_writer_put_other(struct json_writer *writer, const json_t *value)
 {
     char text[NUMBER_BYTES] = "null";

@@ -17,8 +17,8 @@ enum log_level {
 /* Sets the least severe level that is written (default: warning). Call once, at start. */
 void log_open(enum log_level level);
 
-/* Sets what is called before each line is written, for a display that draws on the same terminal;
- * NULL: no such display. */
+/* Sets the function that is called before each line is written, for a display that draws on the
+ * same terminal; NULL: no such display. */
 void log_precede(void (*before)(void *data), void *data);
 
 /* True when lines of LEVEL are written. */

@@ -51,7 +51,8 @@ struct series {
     char *labels[LABELS]; /* owned; NULL where the family has none */
     unsigned long count;
     double sum;
-    unsigned long buckets[MOST_BUCKETS]; /* of those up to each bound, not of those below it too */
+    unsigned long buckets[MOST_BUCKETS]; /* each counts only the values between the bound before and
+                                            its own */
 };
 
 /* Needed everywhere, as the log is, so not owned by main. */
@@ -136,7 +137,7 @@ unsigned long metrics_read(enum metric metric, const char *first, const char *se
 
 /* Prometheus' text format */
 
-/* A label's value with what has a meaning there escaped. Owned by the caller. */
+/* A label's value, with its special characters escaped. Owned by the caller. */
 static char *metrics_escape(const char *value)
 {
     char *escaped = memory_new(2 * strlen(value) + 1, 1);

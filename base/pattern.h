@@ -1,5 +1,5 @@
 /* Regular expressions as JSON Schema wants them: ECMA-262 with the "u" flag, run by PCRE2.
- * What is left different between the two is listed in docs/schema.md. */
+ * docs/schema.md lists the remaining differences. */
 #pragma once
 
 #include "base/error.h"

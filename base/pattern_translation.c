@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is still to be translated, and where it goes. */
+/* The rest of the expression, and the buffer that gets its translation. */
 struct translation {
     const char *at;  /* borrowed: the next character */
     const char *end; /* borrowed: behind the last one */
@@ -205,7 +205,7 @@ static int translate_property(struct translation *translation, struct error *err
     return emit_string(translation, "}", err);
 }
 
-/* A translated escape of two characters: what it is outside and inside of [...]. */
+/* A translated escape of two characters: its translations outside and inside of [...]. */
 static const struct {
     char letter;
     const char *outside;

@@ -1,8 +1,8 @@
 /* From the regular expressions of ECMA-262 (with its "u" flag) to those of PCRE2.
  *
- * The two give different meanings to the same text. What only PCRE2 knows (\A, (?i), possessive
- * repeats) is refused; what means something else there (".", "\s", "\v", "[" in a class,
- * "\p{Letter}") is rewritten; the rest is passed to PCRE2 unchanged. */
+ * The two give different meanings to the same text. Syntax that only PCRE2 has (\A, (?i),
+ * possessive repeats) is refused; syntax with another meaning in PCRE2 (".", "\s", "\v", "[" in a
+ * class, "\p{Letter}") is rewritten; the rest is passed to PCRE2 unchanged. */
 #pragma once
 
 #include "base/buffer.h"

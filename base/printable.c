@@ -22,7 +22,7 @@ enum printable_kind {
     PRINTABLE_ILL_FORMED,
 };
 
-/* What TEXT begins with; returns its length. */
+/* *RET: the kind of TEXT's first character. Returns its length. */
 static size_t printable_look(const char *text, size_t left, enum printable_kind *ret)
 {
     size_t skip;

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* Replaces in TEXT, in place, every byte of a control character (C0, DEL, C1: what a terminal takes
- * for a command) and of ill-formed UTF-8 by '?'. */
+/* Replaces in TEXT, in place, every byte of a control character (C0, DEL, C1: commands to a
+ * terminal) and of ill-formed UTF-8 by '?'. */
 void printable_clean(char *text);
 
-/* The same for a text of several lines that is no terminal's yet: newlines, tabs and what is
- * ill-formed stay. */
+/* The same for a text of several lines that goes to no terminal yet: newlines, tabs and ill-formed
+ * bytes stay. */
 void printable_clean_lines(char *text);
 
 /* How many bytes at the start of clean TEXT take at most COLUMNS of a terminal, and how many they

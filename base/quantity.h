@@ -11,5 +11,5 @@ char *quantity_bytes(uint64_t bytes);
 /* "1 second", "30 seconds", "0.25 seconds". Owned by the caller. */
 char *quantity_seconds(double seconds);
 
-/* Reads "512MiB", "1 GB", "900"; at most INT64_MAX. False when TEXT is nothing like that. */
+/* Reads "512MiB", "1 GB", "900"; at most INT64_MAX. False when TEXT is no such amount. */
 bool quantity_read_bytes(const char *text, uint64_t *ret);

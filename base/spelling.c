@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What other programs call the same thing. */
+/* Names that other programs use for our members. */
 static const struct {
     const char *wrong;
     const char *right;

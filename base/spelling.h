@@ -22,7 +22,7 @@ enum {
 
 /* Takes CANDIDATE as the nearest when other programs call it by the wrong name ("packages" for
  * pip_packages), or when it is at most two edits away (of which fewer than its length: "ab" is no
- * spelling of "x") and nearer than what was found before. */
+ * spelling of "x") and nearer than the candidates before. */
 void spelling_try(struct spelling *spelling, const char *candidate);
 
 /* The number of characters to insert, delete, replace or swap with their neighbour to make TO of

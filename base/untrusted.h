@@ -1,6 +1,6 @@
 /* Files and directories that a script, a call or another environment could have touched.
  *
- * Anything may stand where one is expected: a FIFO without a writer, a link to a file of somebody
+ * Anything may stand in the place of a file: a FIFO without a writer, a link to a file of somebody
  * else, a device, a file without end, or a file under a lease, which holds up whoever opens it.
  * Here no link is followed, nothing is waited for, a file is a regular one, and reading it ends at
  * a limit.
@@ -15,8 +15,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The regular file at PATH, opened with FLAGS (open(2); one that O_CREAT makes is the server's
- * alone). Owned by the caller. -1 with ERR; its number is ENOENT when there is nothing. */
+/* The regular file at PATH, opened with FLAGS (open(2); only the server's user can access a file
+ * that O_CREAT makes). Owned by the caller. -1 with ERR; its number is ENOENT when there is
+ * nothing. */
 int untrusted_open(int directory, const char *path, int flags, struct error *err);
 
 /* The directory at PATH, opened for reading. Owned by the caller. */
@@ -26,6 +27,6 @@ int untrusted_open_directory(int directory, const char *path, struct error *err)
 char *untrusted_read(int directory, const char *path, size_t limit, size_t *ret_length,
                      struct error *err);
 
-/* What the JSON file at PATH holds, in at most LIMIT bytes. NULL when there is none, or not such a
+/* The content of the JSON file at PATH, which has at most LIMIT bytes. NULL when there is no such
  * file. New reference. */
 json_t *untrusted_load_json(int directory, const char *path, size_t limit);

@@ -124,7 +124,8 @@ size_t utf8_boundary_before(const char *text, size_t length)
     lead = text + length - 1 - back;
     if (utf8_sequence(lead, back + 1, &skip) > 0)
         return length;
-    /* Ill-formed to the very end, and too short for what it begins: the rest may still come. */
+    /* Ill-formed to the very end, and too short for the sequence that it begins: the rest may still
+     * come. */
     if (skip == back + 1 && utf8_classify((unsigned char)*lead).bytes > back + 1)
         return length - 1 - back;
     return length;

@@ -1,4 +1,4 @@
-/* UTF-8 (RFC 3629): what programs print is bytes, what JSON carries is text. */
+/* UTF-8 (RFC 3629): programs print bytes, JSON carries text. */
 #pragma once
 
 #include <stdbool.h>

@@ -14,8 +14,8 @@ enum {
     SMALLEST_HEAD_BYTES = 4096,
     JSON_CHARACTER_BYTES = 6,      /* the most that one takes in JSON, \u0000 */
     JSON_SLACK_BYTES = 4096,       /* short text is never cut because of its length in JSON */
-    GAP_BYTES = 64,                /* room for the line that says what is missing */
-    LAST_LINE_BYTES = 256,         /* of one that is told of */
+    GAP_BYTES = 64,                /* room for the line about the missing bytes */
+    LAST_LINE_BYTES = 256,         /* of a line that is reported */
     LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
 };
 

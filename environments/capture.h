@@ -1,6 +1,6 @@
-/* What is kept of an output stream: head and tail up to a limit. Bytes beyond it are only
- * counted. The text is made valid UTF-8 at the end. A traceback is usually in the tail, a result
- * in the head. */
+/* The kept part of an output stream: head and tail up to a limit. Bytes beyond it are only counted.
+ * The text is made valid UTF-8 at the end. A traceback is usually in the tail, a result in the
+ * head. */
 #pragma once
 
 #include <jansson.h>
@@ -23,17 +23,16 @@ void capture_init(struct capture *capture, size_t limit);
 void capture_deinit(struct capture *capture);
 void capture_append(struct capture *capture, const char *data, size_t length);
 
-/* The text: head, then where something is missing one line that says how much, then tail. Never
- * split inside a character. Text that takes more than twice the limit in a JSON string (a script
- * can print control characters alone) is cut to that, so that an answer is never many times larger
- * than the limit says. *RET_TRUNCATED (may be NULL): something is missing. New reference. */
+/* The text: head, then where something is missing one line that says how much, then tail.
+ * Characters stay whole. A text that takes more than twice the limit in a JSON string (a script can
+ * print control characters alone) is cut to twice the limit, so that an answer is never many times
+ * larger than the limit. *RET_TRUNCATED (may be NULL): something is missing. New reference. */
 json_t *capture_text(const struct capture *capture, bool *ret_truncated);
 
 /* The newest line that is not blank, at most LIMIT bytes, control characters removed; NULL when
  * there is none. Owned by the caller. */
 char *capture_last_line(const struct capture *capture, size_t limit);
 
-/* That of NEWEST or, where there is none, of OTHER, short enough to be told of. Owned by the
- * caller.
- */
+/* The same of NEWEST or, if it has no such line, of OTHER, short enough to be reported. Owned by
+ * the caller, or NULL. */
 char *capture_newest_line(const struct capture *newest, const struct capture *other);

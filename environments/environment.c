@@ -77,7 +77,7 @@ static int environment_check_paths(char *const *paths, struct error *err)
     return 0;
 }
 
-/* What was checked is what scripts get. */
+/* Scripts get the very paths that were checked: none has become a link since. */
 static int environment_check_all_paths(const struct environment *environment, struct error *err)
 {
     const struct environment_settings *settings = &environment->settings;
@@ -221,8 +221,8 @@ void environment_forget_waiter(struct environment_waiter *waiter)
     environment->ops->cancel(environment);
 }
 
-/* Tells those who wait now. Those who begin to wait meanwhile wait for the next preparation.
- */
+/* Tells the callers that wait now. A caller that begins to wait meanwhile waits for the next
+ * preparation. */
 static void environment_tell_waiters(struct environment *environment, const struct error *err)
 {
     struct list told;

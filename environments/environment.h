@@ -31,14 +31,14 @@ struct python_facts;
 
 enum { STEP_BYTES = 160 };
 
-/* What every environment has, whatever its kind. */
+/* The settings of every environment, whatever its kind. */
 struct environment_settings {
     double timeout;                /* seconds, for a call that names none */
     double max_timeout;            /* seconds, the most a call may ask for */
     double prepare_timeout;        /* seconds a preparation may take; 0: as long as it wants */
     bool eager;                    /* prepared when the server starts, not on the first call */
     enum approval_policy approval; /* when a person has to agree to a call */
-    enum images_policy images;     /* what becomes of pictures */
+    enum images_policy images;     /* how pictures are shown */
     enum start_policy start;       /* whether runs are started ahead of their code */
     struct process_limits limits;
     struct sandbox_settings sandbox;
@@ -46,11 +46,11 @@ struct environment_settings {
     size_t output;    /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
     char *functions;  /* owned: the source of a module that scripts can import, or NULL */
-    char **paths; /* likewise: the real paths that a call has named, or NULL; a run fails if one of
-                     them has become a link */
+    char **paths;     /* owned: the real paths that a call has named, or NULL; a run fails if any of
+                         them has become a link */
 };
 
-/* What an environment is made from; passed to the constructor of its kind. */
+/* The ingredients of an environment; passed to the constructor of its kind. */
 struct environment_recipe {
     const char *name;
     const json_t *definition; /* valid by its schema; borrowed until the constructor returns */
@@ -60,11 +60,12 @@ struct environment_recipe {
     const char *state;         /* an absolute path: the state directory */
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
-    const char *proxy;          /* likewise: pyexecd-proxy (egress/egress.h) */
-    const char *jupyter;        /* likewise: pyexecd-jupyter; or NULL: this build has none */
+    const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL: this build has
+                                   none */
 };
 
-/* What a preparation is doing. */
+/* The current step of a preparation. */
 struct preparation_step {
     char text[STEP_BYTES]; /* "installing numpy"; "" before the first */
     double fraction;       /* of the step that is done, 0 to 1; negative: not known */
@@ -81,23 +82,23 @@ struct environment_waiter {
     void (*prepared)(struct environment_waiter *waiter, const struct error *err);
 };
 
-/* Who is told when an environment has been prepared; embedded in what wants to know. */
+/* An observer is told when an environment has been prepared; embedded in the observing object. */
 struct environment_observer {
     void (*prepared)(struct environment_observer *observer, struct environment *environment);
 };
 
-/* What there is to know of a kind of environments without having one. */
+/* A kind of environments: its facts and functions that need no environment. */
 struct environment_kind {
     const char *name; /* "system"; its schema is schemas/environment.system.json */
 
     enum isolation isolation; /* of its runs, unless they are in a sandbox */
 
-    /* A new environment. NULL with ERR when a definition that fits the schema asks for what cannot
-     * be; *RET_KEY (static storage, may be NULL) is the key to blame. */
+    /* A new environment. NULL with ERR when a definition that fits the schema is impossible all the
+     * same; *RET_KEY (static storage, may be NULL) is the key to blame. */
     struct environment *(*create)(struct environment_recipe *recipe, const char **ret_key,
                                   struct error *err);
 
-    /* Where its scripts see their working directory; NULL: where it is. */
+    /* The path of the working directory as its scripts see it; NULL: its real path. */
     const char *workspace;
 
     /* A check of the configuration prepares it, because that fetches and installs nothing. */
@@ -107,11 +108,11 @@ struct environment_kind {
     bool is_restricted;
 };
 
-/* What one environment does; by its kind. */
+/* The functions of one environment; by its kind. */
 struct environment_ops {
     const struct environment_kind *kind;
 
-    /* The server has started: removes what an earlier one has left behind. May be NULL. */
+    /* The server has started: removes the remains of an earlier server. May be NULL. */
     void (*begin)(struct environment *environment);
 
     /* True when scripts can be started now. */
@@ -121,7 +122,7 @@ struct environment_ops {
      * environment_step(); if it is PENDING, it ends by environment_end_preparation(). */
     enum outcome (*prepare)(struct environment *environment, struct error *err);
 
-    /* Cancels the preparation and everything that it has started. */
+    /* Cancels the preparation and every program that it has started. */
     void (*cancel)(struct environment *environment);
 
     /* See environment_admit. NULL: scripts run as the server's user. */
@@ -144,7 +145,7 @@ struct environment_ops {
     const char *(*describe_interpreter)(const struct environment *environment);
     const char *(*python_version)(const struct environment *environment);
 
-    /* See environment_needs. NULL: its Python is not one of this machine. */
+    /* See environment_needs. NULL: its Python does not belong to this machine. */
     const char *const *(*needs)(const struct environment *environment);
 
     /* The path of the Python on this machine that can be asked for its packages, without anything
@@ -155,19 +156,19 @@ struct environment_ops {
      * paths, NULL-terminated, for memory_free_strings. May be NULL. */
     char **(*writes)(const struct environment *environment);
 
-    /* What the next run would be held by, as far as is known. What did hold one that has begun is
-     * in its end. */
+    /* The layers that would hold the next run, as far as is known. The end of a run has the layers
+     * that really held it. */
     struct process_receipt (*expected_receipt)(const struct environment *environment);
 
-    /* Describes the Python, what scripts may access and which packages there are, for a person who
+    /* Describes the Python, the places and networks of scripts and the packages, for a person who
      * has to approve: "Network: none". An array of strings, each one line. New reference. */
     json_t *(*reach)(const struct environment *environment);
 
-    /* No run has it any more. May be NULL. */
+    /* The last run has released it. May be NULL. */
     void (*rest)(struct environment *environment);
 
-    /* Releases what is kept between runs; there are no more runs. `is_idle` is true when that is
-     * done. Both may be NULL. */
+    /* Releases the things kept between runs; there are no more runs. `is_idle` is true when they
+     * are released. Both may be NULL. */
     void (*stop)(struct environment *environment);
     bool (*is_idle)(const struct environment *environment);
 
@@ -183,25 +184,26 @@ enum environment_state {
 struct environment {
     const struct environment_ops *ops;
     char *name;                /* owned */
-    json_t *definition;        /* owned: what it was made from */
+    json_t *definition;        /* owned: its definition */
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     char *proxy;               /* owned: see the recipe; or NULL */
-    char *jupyter;             /* owned: likewise */
+    char *jupyter;             /* owned: see the recipe; or NULL */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */
 
     struct list waiters; /* of struct environment_waiter: borrowed */
     enum environment_state state;
-    struct preparation_step step; /* of the current preparation, or of the last one that failed */
-    unsigned absent;   /* layers that what has prepared it last was to have and had not */
+    struct preparation_step step; /* of the current preparation, or of the last one */
+    unsigned absent;   /* layers that the last preparation was to be held by and was not */
     ev_timer deadline; /* of the preparation */
     struct environment_waiter eager; /* waits if the environment is eager */
 
-    struct python_facts *facts;    /* owned; what its Python has said of itself last, or NULL */
-    struct import_record *imports; /* owned: what its scripts import */
-    struct list survey;            /* in the list of those that will be asked that */
+    struct python_facts *facts;    /* owned; the newest answer of its Python about itself, or
+                                      NULL */
+    struct import_record *imports; /* owned: the modules that its scripts import */
+    struct list survey;            /* in the list of environments whose Python is asked soon */
     struct environment_observer *observer; /* borrowed; or NULL */
 };
 
@@ -241,8 +243,8 @@ enum outcome environment_prepare(struct environment *environment, struct environ
 /* WAITER is no longer called. If it was the last one, the preparation is cancelled. */
 void environment_forget_waiter(struct environment_waiter *waiter);
 
-/* For implementations: reports what the preparation does now, and which FRACTION of that is done (0
- * to 1; negative: unknown). Characters that are not printable are replaced. */
+/* For implementations: reports the current step of the preparation, and which FRACTION of it is
+ * done (0 to 1; negative: unknown). Characters that are not printable are replaced. */
 void environment_step(struct environment *environment, double fraction, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -250,11 +252,11 @@ void environment_step(struct environment *environment, double fraction, const ch
  * of the environment and the step are put before its message. */
 void environment_end_preparation(struct environment *environment, const struct error *err);
 
-/* FACTS (taken) are those of its Python; NULL: none are known. */
+/* FACTS (taken) describe its Python; NULL: none are known. */
 void environment_learn(struct environment *environment, struct python_facts *facts);
 
-/* Gives the user that scripts of the prepared ENVIRONMENT run as access to DIRECTORY, a path, and
- * to whatever is made in it from now on. */
+/* Gives the user that runs the scripts of the prepared ENVIRONMENT access to DIRECTORY, a path, and
+ * to all files that are made in it from now on. */
 int environment_admit(const struct environment *environment, const char *directory,
                       struct error *err);
 
@@ -267,16 +269,17 @@ struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err);
 
-/* What of this machine the Python of the prepared ENVIRONMENT needs to read, beyond the system's
- * own programs (/usr): NULL-terminated absolute paths, sorted, none in another one. A path that is
- * a link stands for the link only; see interpreter/python_needs.h. Borrowed until ENVIRONMENT is
- * prepared again; NULL when it needs nothing, because it brings a file system of its own. */
+/* The paths of this machine that the Python of the prepared ENVIRONMENT needs to read, beyond the
+ * system's own programs (/usr): NULL-terminated absolute paths, sorted, none inside another. A path
+ * that is a link stands for the link only; see interpreter/python_needs.h. Borrowed until
+ * ENVIRONMENT is prepared again; NULL when it needs nothing, because it brings a file system of its
+ * own. */
 const char *const *environment_needs(const struct environment *environment);
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);
 
-/* Releases what is prepared and what is kept between runs; there are no more runs. */
+/* Releases the preparation and the things kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);
 bool environment_is_idle(const struct environment *environment);
 

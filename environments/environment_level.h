@@ -1,6 +1,6 @@
-/* How the runs of an environment are isolated, decided here alone, and before a run is submitted:
- * its working directory belongs to that level, and a person may be asked to agree to it. A run is
- * started at the level that it was submitted with, or it is refused.
+/* The level at which the runs of an environment are isolated, decided here alone, and before a run
+ * is submitted: the working directory depends on it, and a person may be asked to agree to it. A
+ * run is started at the level that it was submitted with, or it is refused.
  *
  * A sandbox that is optional (`isolation: auto`) is given up where the machine has none, and where
  * a working directory that is not ours does not go with one. */
@@ -28,6 +28,6 @@ json_t *environment_given_up(const struct environment *environment);
 /* True when the next sandbox of ENVIRONMENT is to have LAYER and will not, as far as is known. */
 bool environment_lacks(const struct environment *environment, enum process_layer layer);
 
-/* How the programs are held that prepare ENVIRONMENT: as its next run. What they were without is
+/* How the programs that prepare ENVIRONMENT are held: like its next run. Layers that they lack are
  * added to its `absent`. STATE is the state directory, or NULL. Both are borrowed. */
 struct tool_holding environment_holding(struct environment *environment, const char *state);

@@ -1,9 +1,8 @@
-/* One script that is being executed in an environment: what a run sees of it, whatever the kind.
+/* One script that is being executed in an environment: the view of a run, whatever the kind.
  *
- * environment_start() makes one, and `ended` of its listener is the last that is heard of it: then
- * the execution is gone. So are its processes, unless their maker keeps them and executes another
- * script in them. It cannot be cancelled, only interrupted or killed, because its end must be
- * waited for. */
+ * environment_start() makes an execution. It is gone when `ended` of its listener is called. So are
+ * its processes, unless their maker keeps them and executes another script in them. It cannot be
+ * cancelled, only interrupted or killed, because its end must be waited for. */
 #pragma once
 
 #include "environments/process/isolation.h"
@@ -15,54 +14,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What to execute. Everything is borrowed until environment_start returns; paths are absolute and
- * of this machine. */
+/* The script and its surroundings. Everything is borrowed until environment_start returns; paths
+ * are absolute and of this machine. */
 struct execution_request {
     const char *directory; /* the current directory of the script */
-    int directory_fd;      /* the same; borrowed */
-    const char *script;    /* in it: executed as it is, unless there is ... */
+    int directory_fd;      /* that directory, open; borrowed */
+    const char *script;    /* a file of the directory: executed as it is, unless there is ... */
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
-    const char *code_file; /* where a private file with the same code may be made, for who asked
-                            * for that; it is removed with the run; or NULL */
-    const char *program;   /* instead of code: what the interpreter executes, by -c or laid over
-                            * `script` as code is ... */
+    const char *code_file; /* where a private file with the same code may be made, if the caller has
+                              asked for such a file; it is removed with the run; or NULL */
+    const char *program;   /* instead of code: a program that the interpreter executes, by -c or
+                              laid over `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
     const char
         *kernel; /* the Jupyter kernel that executes cells in the place of `program`; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
-    enum isolation isolation;     /* the level that it was promised; see environment_level.h */
-    struct recurrence *recurrence; /* who is likely to come again with the same but for its code; or
-                                      NULL; borrowed until environment_start returns */
+    enum isolation isolation;     /* the level that the run was promised; see environment_level.h */
+    struct recurrence *recurrence; /* the client that is likely to send the same request with other
+                                      code; or NULL; borrowed until environment_start returns */
     const json_t *imports;         /* an array: the modules that the code imports; or NULL */
-    const char *owner;             /* whose it is: the principal */
-    double timeout; /* seconds after which the caller is going to kill it: whatever could
-                     * outlive the server ends by itself a little later */
+    const char *owner;             /* the principal that the run belongs to */
+    double timeout; /* seconds after which the caller is going to kill the script: any process that
+                       could outlive the server ends by itself a little later */
 };
 
-/* What became of the script. Times in seconds, memory in bytes. */
+/* How the script ended. Times in seconds, memory in bytes. */
 struct execution_end {
-    struct process_receipt receipt; /* what held it; borrowed until `ended` returns */
-    char failure[ERROR_FULL_BYTES]; /* not empty: it never ran, or its end or output is not known;
-                                       why */
-    bool refused;                   /* this machine does not give what it needs; it never ran */
+    struct process_receipt receipt; /* of the layers that held it; borrowed until `ended` returns */
+    char failure[ERROR_FULL_BYTES]; /* not empty: why it never ran, or why its end or output is not
+                                       known */
+    bool refused;                   /* this machine lacks a layer that it requires; it never ran */
     int returncode;                 /* as Python's subprocess has it: -N for signal N */
     bool out_of_memory;             /* the memory limit ended a process */
-    bool out_of_disk;               /* it was killed: it had written too much */
-    bool survivors;                 /* containment failed: something of it is still alive */
+    bool out_of_disk;               /* a process was killed: it had written too much */
+    bool survivors;                 /* containment failed: processes of the script are still
+                                       alive */
     unsigned leftovers; /* processes that were still there after the script, and were killed */
     double cpu_seconds;
     uint64_t peak_memory;
-    json_t *stacks; /* where it was when it was interrupted (process/python_stacks.h), borrowed
-                     * until `ended` returns; or NULL: that is not known */
+    json_t *stacks; /* its stacks at the interrupt (process/python_stacks.h), borrowed until `ended`
+                       returns; or NULL: not known */
     double ahead_seconds; /* that the start of its Python had taken before environment_start; 0: it
                            * was started then */
     double start_seconds; /* from environment_start to the start of the script */
     double run_seconds;   /* from there to its end */
 };
 
-/* Who hears of it; embedded in the run, and outlives the execution. */
+/* The listener to an execution; embedded in the run, and outlives the execution. */
 struct execution_listener {
     /* The time of the script begins; only of an execution that `is_starting`. */
     void (*began)(struct execution_listener *listener);
@@ -71,20 +71,20 @@ struct execution_listener {
     void (*ended)(struct execution_listener *listener, const struct execution_end *end);
 };
 
-/* Embedded in what each kind of environment makes. */
+/* The common part of an execution, embedded in the object of each kind of environment. */
 struct execution {
     struct execution_listener *listener; /* borrowed */
 
-    /* SIGINT to the script itself, which may flush what it has and end; nothing when there is no
-     * script yet, or no more. */
+    /* SIGINT to the script itself, which may flush its output and end. Does nothing before the
+     * script has begun or after it has ended. */
     void (*interrupt)(struct execution *execution);
 
-    /* Hands over what its streams hold now, by `output` of the listener, from inside. NULL where no
-     * program can be executed. */
+    /* Hands over the unread bytes of its streams, by `output` of the listener, from inside. NULL
+     * where no program can be executed. */
     void (*drain)(struct execution *execution);
 
-    /* What its program has used so far; see process_measure. NULL where no program can be executed.
-     */
+    /* The CPU time and memory of its program so far; see process_measure. NULL where no program can
+     * be executed. */
     struct process_usage (*measure)(struct execution *execution);
 
     /* LISTENER hears of a copy of its program, which the caller tells to make one; see

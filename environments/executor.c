@@ -9,8 +9,8 @@
 
 struct executor {
     struct executor_settings settings;
-    struct list clients; /* of struct executor_client: those with waiting runs, next one first */
-    struct list going;   /* of struct run: those with a place */
+    struct list clients; /* of struct executor_client: clients with waiting runs, next one first */
+    struct list going;   /* of struct run: runs with a place */
     unsigned going_count;
     unsigned waiting_count;
     unsigned long next_number;
@@ -59,8 +59,7 @@ struct executor_share {
     unsigned of_client;
 };
 
-/* Adds those of RUNS that belong to OWNER. A cancelled run counts for its owner until it is gone.
- */
+/* Adds the RUNS of OWNER. A cancelled run counts for its owner until it is gone. */
 static void executor_add_share(struct executor_share *share, const struct list *runs,
                                const struct executor_client *client, const char *owner)
 {
@@ -74,7 +73,7 @@ static void executor_add_share(struct executor_share *share, const struct list *
     }
 }
 
-/* What is going of the owner and the client of RUN. */
+/* The runs of the owner and the client of RUN that are going. */
 static struct executor_share executor_share_of(const struct executor *executor,
                                                const struct run *run)
 {
@@ -84,7 +83,7 @@ static struct executor_share executor_share_of(const struct executor *executor,
     return share;
 }
 
-/* True when somebody with SHARE going gets a place, even if all are taken. */
+/* True when a client with SHARE going gets a place, even if all are taken. */
 static bool executor_has_place(const struct executor *executor, struct executor_share share)
 {
     unsigned places = executor->settings.concurrent_runs;
@@ -171,8 +170,8 @@ static struct run *executor_choose(const struct executor *executor)
     return chosen;
 }
 
-/* Takes the next run out of the queue, or NULL. The next one of its client comes after those of
- * others that have as few going. */
+/* Takes the next run out of the queue, or NULL. The next run of its client comes after the runs of
+ * other clients that have as few going. */
 static struct run *take_next(struct executor *executor)
 {
     struct run *run = executor_choose(executor);
@@ -296,7 +295,7 @@ void executor_client_init(struct executor_client *client)
 
 static int fail_busy(const struct executor *executor, struct error *err)
 {
-    unsigned going = executor->going_count + free_places(executor); /* those about to begin, too */
+    unsigned going = executor->going_count + free_places(executor); /* runs about to begin, too */
     unsigned waiting = executor->waiting_count - free_places(executor);
 
     return error_set(err, ERROR_BUSY,
@@ -313,7 +312,7 @@ static int executor_fail_share(unsigned waiting, struct error *err)
         waiting);
 }
 
-/* What waits of the owner and the client of REQUEST. */
+/* The waiting runs of the owner and the client of REQUEST. */
 static struct executor_share executor_waiting_share(const struct executor *executor,
                                                     const struct run_request *request)
 {
@@ -326,8 +325,8 @@ static struct executor_share executor_waiting_share(const struct executor *execu
     return share;
 }
 
-/* A run that gets a place at once does not wait, so the free places count beside the queue, and
- * nobody who has no run at all is refused while there is a place for such a one. */
+/* A run that gets a place at once does not wait, so the free places count beside the queue, and a
+ * client without any run is not refused while executor_has_place grants it a place. */
 static int check_queue(const struct executor *executor, const struct run_request *request,
                        struct error *err)
 {

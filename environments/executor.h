@@ -1,4 +1,4 @@
-/* The queue: how many runs go at once, who is next, who is told "busy".
+/* The queue: how many runs go at once, which is next, which is refused as "busy".
  *
  * A run goes through WAITING (for a place), PREPARING (its environment), RUNNING and STOPPING. It
  * is the one object that outlives its owner: after run_cancel it is killed, reaped and freed here.
@@ -31,8 +31,8 @@ struct executor_settings {
     unsigned queued_runs_per_owner;  /* waiting for one owner */
 };
 
-/* Who a run belongs to, for fairness; embedded in whatever stands for a connection. Outlives its
- * runs, or cancels them before it goes. */
+/* The client of runs, for fairness; embedded in the object of a connection. Outlives its runs, or
+ * cancels them before it goes. */
 struct executor_client {
     struct list link;    /* in the executor, while it has waiting runs */
     struct list waiting; /* of struct run */
@@ -46,7 +46,7 @@ enum run_end {
     RUN_FAILED,     /* the script never ran, or its end is not known: see the error */
 };
 
-/* Whether a run was a cell of a session (notebook/notebook.h), and what became of that. */
+/* Whether a run was a cell of a session (notebook/notebook.h), and whether that session goes on. */
 enum run_session {
     RUN_WITHOUT_SESSION,
     RUN_SESSION_KEPT,
@@ -59,20 +59,22 @@ struct run_report {
     struct error error;                  /* set for RUN_FAILED; its rest is borrowed */
     struct execution_end execution;      /* its receipt is borrowed until `done` returns */
     const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */
-    json_t *files;                       /* borrowed likewise */
+    json_t *files;                       /* borrowed until `done` returns */
     bool has_removed_files;              /* some that were there before */
     bool files_are_complete;             /* false: the run may have changed more of them */
-    const json_t *pictures;              /* borrowed likewise: gallery.h; NULL: none are wanted */
-    struct working_directory *directory; /* claimed and borrowed likewise */
-    const char *script;                  /* path; borrowed likewise */
-    const char *working_directory;       /* handle; borrowed likewise */
-    const char *python_version;          /* borrowed likewise; NULL when it is not known */
+    const json_t *pictures;              /* gallery.h; borrowed until `done` returns; NULL: none are
+                                            wanted */
+    struct working_directory *directory; /* claimed, and borrowed until `done` returns */
+    const char *script;                  /* path; borrowed until `done` returns */
+    const char *working_directory;       /* handle; borrowed until `done` returns */
+    const char *python_version;          /* borrowed until `done` returns; NULL when it is not
+                                            known */
     double wait_seconds;
     double prepare_seconds;
     double total_seconds;
 };
 
-/* What to run. Borrowed until executor_submit returns; CODE is copied. */
+/* A run as a caller orders it. Borrowed until executor_submit returns; CODE is copied. */
 struct run_request {
     struct environment *environment; /* borrowed; outlives the run */
     struct working_directory *directory;
@@ -83,16 +85,16 @@ struct run_request {
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     const char *const *arguments;  /* NULL-terminated, of the script; copied; or NULL */
     enum isolation isolation;      /* environment_isolation() when DIRECTORY was opened */
-    struct recurrence *recurrence; /* who is likely to come again with the same but for its code;
-                                      forgotten when the run is cancelled; or NULL */
+    struct recurrence *recurrence; /* the client that is likely to send the same request with other
+                                      code; forgotten when the run is cancelled; or NULL */
     json_t *imports;               /* an array: the modules that the code imports; a reference is
                                       kept; or NULL */
     double timeout;                /* seconds, from the start of the process */
     json_t *files; /* see provided_files.h: checked; put into the directory first; a reference is
                       kept; or NULL */
 
-    /* Whose it is, copied, and how many runs of one owner may go at once, whichever client they
-     * come by; 0: as many as there are places. */
+    /* The owner of the run, copied, and the number of runs of the owner that may go at once, from
+     * all of its clients; 0: as many as there are places. */
     const char *owner;
     unsigned owner_runs;
 
@@ -102,8 +104,8 @@ struct run_request {
 
     void *data; /* borrowed: the caller's own, for the callbacks */
 
-    /* What the preparation that the run waits for does now; STEP is NULL when it is over. May be
-     * NULL. */
+    /* The current step of the preparation that the run waits for; STEP is NULL when it is over. May
+     * be NULL. */
     void (*progress)(void *data, const struct preparation_step *step);
 
     /* Output as it comes; may be NULL. */
@@ -139,8 +141,8 @@ struct run *executor_submit(struct executor *executor, const struct run_request 
 /* Forgets the owner at once (no callback comes any more) and kills what runs. */
 void run_cancel(struct run *run);
 
-/* What RUN does now: the step of the preparation that it waits for, else "waiting", "preparing",
- * "running" or "stopping". Borrowed until the loop goes on. */
+/* The current activity of RUN: the step of the preparation that it waits for, else "waiting",
+ * "preparing", "running" or "stopping". Borrowed until the loop goes on. */
 const char *run_activity(const struct run *run);
 
 /* The newest output line so far; see capture_last_line. Owned by the caller, or NULL. */

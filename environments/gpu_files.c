@@ -71,7 +71,7 @@ static void gpu_files_look_at_device(struct gpu_files *files, const char *path)
         gpu_files_add(&files->devices, path);
 }
 
-/* What LINK leads to, itself or by its member NAME, is shown, and the link. */
+/* Shows the target of LINK, or the target of its member NAME if there is one, and the link. */
 static void gpu_files_add_device(struct gpu_files *files, const char *link, const char *name)
 {
     AUTO_FREE char *member = memory_format("%s/%s", link, name);
@@ -86,7 +86,7 @@ static void gpu_files_add_device(struct gpu_files *files, const char *link, cons
     gpu_files_add(&files->facts, link);
 }
 
-/* Adapters of displays (3), and what only computes (0x12). */
+/* Adapters of displays (class 3), and adapters that only compute (class 0x12). */
 static void gpu_files_look_at_pci(struct gpu_files *files, const char *path)
 {
     AUTO_FREE char *place = memory_format("%s/class", path);
@@ -109,7 +109,7 @@ static void gpu_files_look_at_number(struct gpu_files *files, const char *device
     gpu_files_add_device(files, link, "device");
 }
 
-/* Of links only those to what is shown. */
+/* A link is added only if its target is shown, too. */
 static void gpu_files_look_at_name(struct gpu_files *files, const char *path)
 {
     AUTO_FREE char *place = realpath(path, NULL);
@@ -155,7 +155,7 @@ bool gpu_files_are_there(void)
     return ret;
 }
 
-/* Nobody but root opens a file whatever its mode says. */
+/* Only root opens a file whatever its mode says. */
 static char *gpu_files_describe_refusal(const char *device)
 {
     struct stat status;

@@ -1,5 +1,5 @@
-/* What programs for a GPU need of this machine, beside their libraries: the files of its devices,
- * and what the kernel says of them in /sys. What is in /proc/driver every sandbox has.
+/* Files of this machine that programs for a GPU need, beside their libraries: the files of its
+ * devices, and the kernel's description of them in /sys. Every sandbox has /proc/driver.
  *
  * The lists come from
  * - NVIDIA: docs.nvidia.com/datacenter/cloud-native/container-toolkit, "Specialized configurations"
@@ -10,7 +10,7 @@
  *   goes by /sys/dev/char/<MAJOR>:<MINOR>/device;
  * - Windows' Linux: docs.kernel.org names /dev/dxg.
  * Nodes that control a display (card<N>, nvidia-modeset) are not among them: computing and drawing
- * do without, and who has one can change what is on the screen. */
+ * do without, and such a node lets a program change the screen. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct gpu_files {
     char **facts;   /* owned, NULL-terminated: links and directories of /sys, to be read */
 };
 
-/* As it is now. Without a device there are no facts. */
+/* Finds the files that this machine has now. Without a device there are no facts. */
 void gpu_files_find(struct gpu_files *files);
 void gpu_files_deinit(struct gpu_files *files);
 

@@ -1,11 +1,11 @@
-/* What becomes of the pictures that a script leaves. Environments only store the policy; the tools
+/* How the pictures that a script leaves are shown. Environments only store the policy; the tools
  * apply it. */
 #pragma once
 
 enum images_policy {
     IMAGES_INLINE, /* results show them */
     IMAGES_FILE,   /* they are files like others */
-    IMAGES_OFF,    /* likewise; and none is made that the script has not saved itself */
+    IMAGES_OFF,    /* they are files like others; and only the script itself saves any */
 };
 
 /* The word of the configuration. */

@@ -48,7 +48,7 @@ static bool instance_is_at(int parent, const char *name, int file)
            there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
-/* The file NAME in PARENT with an exclusive lock, or -1 when somebody else has it. */
+/* The file NAME in PARENT with an exclusive lock, or -1 when another process has the lock. */
 static int open_locked(int parent, const char *name, int flags)
 {
     struct error ignored = ERROR_INIT;
@@ -69,7 +69,7 @@ static int instance_take_name(struct instance *instance, struct error *err)
     return 0;
 }
 
-/* Removes the files of servers that are dead. Their names stay those of dead servers. */
+/* Removes the files of servers that are dead. A name without a file is a dead server's. */
 static void remove_dead(const struct instance *instance)
 {
     int copy = openat(instance->servers, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,11 +1,11 @@
-/* This server among those that share a state directory, and those that shared it before.
+/* This server among the servers that share a state directory now or have shared it before.
  *
  *     STATE/identity          the name of the state directory: random digits, written once
  *     STATE/servers/NAME      one empty file per server, which holds it locked while it lives
  *
- * What a server makes outside of its own process tree, such as containers, carries both names. A
- * later server removes what belongs to a dead one, and never what belongs to one that lives, or to
- * another state directory. */
+ * Every object that a server makes outside of its own process tree, such as containers, carries
+ * both names. A later server removes the things of a dead server, and never things of a living
+ * server or of another state directory. */
 #pragma once
 
 #include "base/error.h"

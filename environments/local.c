@@ -22,8 +22,8 @@ struct local_execution {
     struct process process;
     struct egress *egress; /* owned; NULL: the run has none */
     json_t *given_up;      /* owned: why it has no sandbox, though one was wanted; or NULL */
-    unsigned unserved;     /* the layers of that one */
-    json_t *devices;       /* owned: those that its sandbox has; or NULL: none are opened */
+    unsigned unserved;     /* the layers that the given-up sandbox was to have */
+    json_t *devices;       /* owned: the devices that its sandbox has; or NULL: none are opened */
 };
 
 static void local_on_output(struct process *process, enum process_stream stream, const char *data,
@@ -35,7 +35,7 @@ static void local_on_output(struct process *process, enum process_stream stream,
     listener->output(listener, stream, data, length);
 }
 
-/* A run that has to do without its sandbox says so. The texts stay LOCAL's. */
+/* Without its sandbox, a run reports why. The texts stay LOCAL's. */
 static struct process_receipt local_receipt(const struct local_execution *local,
                                             const struct process_receipt *had)
 {
@@ -58,7 +58,7 @@ static struct execution_end local_end(const struct local_execution *local,
 {
     struct execution_end result = {
         .receipt = local_receipt(local, &end->receipt),
-        /* What nobody could wait for was killed by SIGKILL: nothing else does that. */
+        /* Without a wait status the process was killed by SIGKILL: no other end leaves none. */
         .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
         .refused = end->refused,
         .out_of_memory = end->out_of_memory,
@@ -121,8 +121,9 @@ static unsigned local_threads(const struct environment *environment)
     return thread_count(process_host_cpus(environment->host), limits->processes, limits->memory);
 }
 
-/* Those of a sandbox. git does not work when it may not read the machine's settings; they are not
- * shown, since there can be passwords in them, but without an own root git sees that they exist. */
+/* The variables of a sandbox. git does not work when it may not read the machine's settings; they
+ * are not shown, since there can be passwords in them, but without an own root git sees that they
+ * exist. */
 static char **local_sandbox_variables(char *const *hosts)
 {
     const struct egress_way way = {.hosts = hosts};
@@ -137,10 +138,10 @@ static char **local_sandbox_variables(char *const *hosts)
     return variables;
 }
 
-/* The same command may come again, and its Python be started before that. Nothing that a script has
- * made may be loaded then, or it would be at work while no call is: the operator has no variable
- * that leads there, and in a sandbox the Python itself cannot be changed. The proxy of a run is for
- * that run alone. */
+/* The same command may come again, and its Python be started before that. It must not load files
+ * that a script has made, which would then be at work while no call is. So the operator has no
+ * variable that leads Python to such files, and in a sandbox the Python itself cannot be changed.
+ * The proxy of a run is only for this run. */
 static bool local_is_recurrent(const struct environment *environment,
                                const struct execution_request *request,
                                const struct process_sandbox *sandbox)
@@ -161,7 +162,7 @@ static void local_add_file(struct digest *digest, const struct stat *status)
 static void local_add_paths(struct digest *digest, const char *const *paths)
 {
     for (; *paths; paths++) {
-        struct stat status = {0}; /* of what is not there */
+        struct stat status = {0}; /* stays 0 for a path that is not there */
 
         (void)lstat(*paths, &status);
         local_add_file(digest, &status);
@@ -185,8 +186,8 @@ static void local_mark(const struct execution_request *request,
     digest_finish(&digest, ret_mark);
 }
 
-/* What is laid over the script of REQUEST; or NULL. A program is, where that can be started ahead.
- */
+/* The text to lay over the script of REQUEST; or NULL. If a program can be started ahead, it is
+ * that text. */
 static const char *local_code(const struct execution_request *request, bool is_recurrent)
 {
     return request->program && is_recurrent ? request->program : request->code;
@@ -243,7 +244,7 @@ static int local_start_process(struct local_execution *local, const struct envir
     return ret;
 }
 
-/* The proxy of a run that reaches what the operator has listed. */
+/* The proxy of a run that reaches the hosts that the operator has listed. */
 static int local_open_way(struct local_execution *local, const struct environment *environment,
                           struct process_sandbox *sandbox, struct error *err)
 {
@@ -294,7 +295,7 @@ static int local_start_held(struct local_execution *local, const struct environm
     return started;
 }
 
-/* What was missing when it was submitted may be there meanwhile. */
+/* A layer that was missing when the run was submitted may be there meanwhile. */
 static void local_note_given_up(struct local_execution *local,
                                 const struct environment *environment)
 {
@@ -327,7 +328,7 @@ static int local_begin(struct local_execution *local, const struct environment *
 
 static struct local_execution *local_new(struct execution_listener *listener);
 
-/* The proxy of the other one serves it as well: it ends with that. */
+/* The proxy of the original serves the copy, too: the copy ends with the original. */
 static struct execution *copy_local(struct execution *execution,
                                     struct execution_listener *listener,
                                     struct process_copy_ends *ret, struct error *err)
@@ -376,7 +377,7 @@ struct execution *local_start(struct environment *environment, const char *inter
     return NULL;
 }
 
-/* What a sandbox lacks is the reason why there is none. */
+/* There is no sandbox because of the layers that it would lack. */
 static struct process_receipt local_unheld_receipt(const struct environment *environment)
 {
     const struct process_sandbox sandbox = sandbox_policy_outline(environment);

@@ -1,5 +1,5 @@
-/* What the environments of this machine share: a script is executed by an interpreter, in the
- * process layer. They differ in how they find or make the interpreter. */
+/* The common part of the environments of this machine: a script is executed by an interpreter, in
+ * the process layer. They differ in how they find or make the interpreter. */
 #pragma once
 
 #include "environments/environment.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What lies in PLACE may be shown. */
+/* Places inside of PLACE may be shown, PLACE itself and the directories that hold it may not. */
 static int place_guard_refuse_whole(const char *path, bool is_same,
                                     const struct guarded_place *place, struct error *err)
 {

@@ -6,11 +6,12 @@
 
 #include <stddef.h>
 
-/* What nobody is shown: neither the place itself, nor what holds it, nor what lies in it. */
+/* A place that nobody is shown: neither itself, nor directories that hold it, nor places inside of
+ * it. */
 struct guarded_place {
     const char *path;   /* absolute; NULL, or nothing there: there is nothing to guard */
-    const char *what;   /* it is, to somebody who has never heard of it */
-    const char *advice; /* what lies in it may be shown, and this is how; or NULL */
+    const char *what;   /* a name for it that explains it to anybody */
+    const char *advice; /* how places inside of it are shown, which is allowed then; or NULL */
 };
 
 struct place_guard {

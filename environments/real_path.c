@@ -21,8 +21,8 @@ static const char *last_part(const char *path)
     return end;
 }
 
-/* DIRECTORY, a real path, with NAME. NULL unless nothing of that name is there, not even a link.
- * Owned by the caller. */
+/* DIRECTORY, a real path, with NAME. NULL if NAME exists there, even as a link. Owned by the
+ * caller. */
 static char *join_missing(const char *directory, const char *name)
 {
     size_t length = strcspn(name, "/");

@@ -1,6 +1,6 @@
-/* Real paths: without links, "." and "..". A path from a call is compared with what the operator
- * allows in this form, and used in this form afterwards, so that a link that is made later does not
- * change what was checked. */
+/* Real paths: without links, "." and "..". A path from a call is compared in this form with the
+ * paths that the operator allows, and used in this form afterwards, so that a link that is made
+ * later does not change the path that was checked. */
 #pragma once
 
 #include "base/error.h"

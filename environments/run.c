@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTED_SECONDS 0.5 /* for a script to write what it has, and where it stands */
+#define INTERRUPTED_SECONDS 0.5 /* for a script to write its output and its stack */
 
 static const char *const state_names[] = {
     [RUN_WAITING] = "waiting",         [RUN_PREPARING] = "preparing",
@@ -175,7 +175,7 @@ static void run_on_pictures(struct gallery *gallery)
     run_conclude(CONTAINER_OF(gallery, struct run, gallery));
 }
 
-/* What the process has left is known, unless nobody wants to know it any more. */
+/* The files that the process has left are known, unless the run is cancelled. */
 static void run_show(struct run *run)
 {
     run_judge(run);
@@ -255,7 +255,7 @@ static void run_on_founded(struct directory_watch *watch)
     run_go_on(CONTAINER_OF(watch, struct run, growth));
 }
 
-/* The files are known; what they take is measured on its own. */
+/* The files are known; their size is measured on its own. */
 static void run_measure(struct run *run)
 {
     directory_look_note(&run->look);
@@ -346,7 +346,8 @@ void run_begin(struct run *run)
     }
 }
 
-/* Those of the request, and what the policy of the environment says to the starter. */
+/* The variables of the request, and the word to the starter that the policy of the environment
+ * demands. */
 static char **run_copy_variables(const struct run_request *request)
 {
     static const char *const none[] = {NULL};
@@ -364,7 +365,7 @@ static char **run_copy_variables(const struct run_request *request)
     return copy;
 }
 
-/* What the request only lends. */
+/* Copies the members that the request only lends. */
 static void run_copy_request(struct run *run, const struct run_request *request)
 {
     run->request = *request;

@@ -18,7 +18,7 @@ static int run_files_put_functions(const char *functions, const struct working_d
     return provided_files_put(files, directory, err);
 }
 
-/* Who runs scripts gets access to them. */
+/* The user that runs the scripts gets access to the files. */
 int run_files_put(const struct environment *environment, const struct working_directory *directory,
                   const json_t *files, struct error *err)
 {

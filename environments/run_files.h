@@ -1,4 +1,4 @@
-/* What is put into a working directory before code runs there. */
+/* Files that are put into a working directory before code runs there. */
 #pragma once
 
 #include "base/error.h"

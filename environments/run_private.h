@@ -2,12 +2,12 @@
  *
  *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
  *
- * Where it turns out, as late as in RUNNING, that its code cannot reach the interpreter as it was
- * delivered, it begins again.
+ * If its code cannot reach the interpreter as it was delivered, which may turn out as late as in
+ * RUNNING, the run begins again.
  *
  * At its deadline the script is interrupted, and half a second later everything is killed. After a
  * cancel everything is killed at once. A run outlives its owner: run_cancel forgets the owner, and
- * what runs is waited for before the run is freed. */
+ * its process is waited for before the run is freed. */
 #pragma once
 
 #include "environments/execution.h"
@@ -22,12 +22,12 @@
 enum run_state {
     RUN_WAITING,     /* for a place */
     RUN_PREPARING,   /* waits for its environment */
-    RUN_LOOKING,     /* looks at what is in its directory */
+    RUN_LOOKING,     /* looks at the files in its directory */
     RUN_RUNNING,     /* waits for its process */
-    RUN_INTERRUPTED, /* likewise; its time is up, and its script was told */
+    RUN_INTERRUPTED, /* waits for its process, whose script was interrupted */
     RUN_STOPPING,    /* waits for its process, which has been killed */
-    RUN_LISTING,     /* looks at what its process has left in the directory */
-    RUN_SHOWING,     /* waits for the pictures among that */
+    RUN_LISTING,     /* looks at the files that its process has left */
+    RUN_SHOWING,     /* waits for the pictures among them */
 };
 
 struct run {
@@ -36,13 +36,14 @@ struct run {
     struct working_directory *directory; /* a reference */
     char *code;                          /* owned */
     char **variables;                    /* owned; or NULL */
-    json_t *files;                       /* a reference: what is put into the directory; or NULL */
+    json_t *files;                       /* a reference: files that are put into the directory; or
+                                            NULL */
     char **arguments;                    /* owned; or NULL */
     char *owner;                         /* owned */
 
     struct executor *executor;      /* borrowed */
     struct executor_client *client; /* borrowed; NULL once cancelled */
-    struct list link;               /* in the client's waiting runs, or among those that go */
+    struct list link;               /* in the client's waiting runs, or among the runs that go */
 
     enum run_state state;
     struct environment_waiter waiter;
@@ -58,7 +59,7 @@ struct run {
     struct gallery gallery;           /* of the pictures among the changes */
 
     enum run_end end;
-    struct execution_end execution_end; /* its list of what was missing: a reference */
+    struct execution_end execution_end; /* its list of missing layers: a reference */
     struct error error;
     struct error_rest error_rest; /* of its message */
     double submitted_at;          /* monotonic seconds */
@@ -86,7 +87,7 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
 /* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
 void run_count(const struct run *run, const struct execution_end *end);
 
-/* What it hands to its execution (run_start.c). */
+/* The start of its execution (run_start.c) */
 
 /* Its directory gets the script and the files of the call, as its environment delivers them now. */
 int run_open_claim(struct run *run);
@@ -99,13 +100,13 @@ bool run_is_well_delivered(const struct run *run);
 /* Begins a waiting RUN, which has a place now. */
 void run_begin(struct run *run);
 
-/* What the executor does for its runs. */
+/* The executor, for its runs */
 struct ev_loop *executor_loop(const struct executor *executor);
 
 /* RUN gives up its place, or its place in the queue, for good. */
 void executor_leave(struct executor *executor, struct run *run);
 
-/* Whether a run beside RUN, which has a place, has one in the same directory. */
+/* Whether a run other than RUN has a place and the same directory. */
 bool executor_has_another_in(const struct executor *executor, const struct run *run);
 
 /* RUN gives up its place and is the next of its client to get one. */

@@ -1,4 +1,4 @@
-/* What a run hands to its execution: its directory with the script in it, and how it is run. */
+/* The start of a run's execution: its directory with the script in it, and the request. */
 #include "environments/run_private.h"
 
 #include "environments/run_files.h"

@@ -23,7 +23,7 @@ static size_t count_strings(const char *const *strings)
     return count;
 }
 
-/* Adds VARIABLE (taken), or puts it in the place of one of the same name. */
+/* Adds VARIABLE (taken), or replaces the variable of the same name. */
 static void run_variables_set(char **variables, char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;

@@ -24,8 +24,8 @@ static const char **sandbox_policy_extend(const char **list, const char *const *
     return list;
 }
 
-/* What a script has put in the place of its Python would say what it is, and run the scripts of
- * others. */
+/* A script could replace such a Python, which would then execute the scripts of other callers and
+ * answer questions about itself. */
 static int sandbox_policy_refuse_python(const struct environment *environment, const char *part,
                                         const char *place, struct error *err)
 {
@@ -69,7 +69,7 @@ static char *sandbox_policy_find_python(const struct environment *environment)
     return environment->ops->find_python ? environment->ops->find_python(environment) : NULL;
 }
 
-/* What it needs beside that is known when it is prepared. */
+/* Its other files are known only when it is prepared. */
 static int sandbox_policy_check_python(const struct environment *environment, const char *directory,
                                        struct error *err)
 {

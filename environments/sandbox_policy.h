@@ -1,5 +1,5 @@
-/* The policy of one sandboxed run: what the operator opens, what its Python needs, and its working
- * directory. */
+/* The policy of one sandboxed run: the paths that the operator opens, the paths that its Python
+ * needs, and its working directory. */
 #pragma once
 
 #include "base/error.h"
@@ -10,16 +10,16 @@ struct environment;
 
 struct sandbox_policy {
     struct process_sandbox sandbox; /* its paths are ENVIRONMENT's, or DIRECTORY */
-    const char **read;              /* owned, but not what is in it */
-    const char **write;             /* likewise */
-    struct gpu_files gpu;           /* where it is opened; else empty */
+    const char **read;              /* owned, but not its strings */
+    const char **write;             /* owned, but not its strings */
+    struct gpu_files gpu;           /* where the operator opens it; else empty */
 };
 
 /* The sandbox that ENVIRONMENT wants, without its paths. */
 struct process_sandbox sandbox_policy_outline(const struct environment *environment);
 
-/* -1 with ERR if no sandbox of ENVIRONMENT can work in DIRECTORY, a real path, as far as that is
- * known before it is prepared. */
+/* -1 with ERR if no sandbox of ENVIRONMENT can work in DIRECTORY, a real path, as far as the paths
+ * are known before it is prepared. */
 int sandbox_policy_check_place(const struct environment *environment, const char *directory,
                                struct error *err);
 

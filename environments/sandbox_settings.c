@@ -93,7 +93,7 @@ static char **sandbox_settings_read_paths(const json_t *definition, const char *
     return paths;
 }
 
-/* What lies in a place that scripts change would be changed with it. */
+/* A read path must not lie in a place that scripts may change. */
 static int sandbox_settings_check_nesting(const struct sandbox_settings *settings,
                                           struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What the operator opens to the scripts of an environment that runs them in a sandbox. */
+/* The paths and devices that the operator opens to sandboxed scripts, and their network. */
 #pragma once
 
 #include "base/error.h"
@@ -10,13 +10,15 @@ struct sandbox_settings {
     bool is_wanted;   /* false: there is no sandbox, and nothing below counts */
     bool is_optional; /* a run that cannot have one goes without, and says so */
     bool required;    /* a run that cannot have every layer is refused */
-    bool network;     /* scripts have the machine's */
-    char **hosts; /* "HOST:PORT", NULL-terminated: what they reach beyond a network of their own, by
-                     a proxy; or NULL: nothing; owned. With them no sandbox is optional */
+    bool network;     /* scripts have the network of the machine */
+    char **hosts; /* "HOST:PORT", NULL-terminated: the hosts that scripts reach beyond a network of
+                     their own, by a proxy; or NULL: none; owned. With them no sandbox is
+                     optional */
     const char *start; /* a real path that is read, too, by a sandbox that is optional and has no
                           network; borrowed, outlives the environments; or NULL */
     char **read;       /* real paths, NULL-terminated, or NULL: none; owned */
-    char **write;      /* likewise: scripts may change what is there, too */
+    char **write;      /* real paths, NULL-terminated, or NULL: none; owned. Scripts may change the
+                          files there, too */
     bool gpu;          /* scripts may use the GPUs of this machine (gpu_files.h) */
 };
 

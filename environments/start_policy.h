@@ -2,9 +2,9 @@
 #pragma once
 
 enum start_policy {
-    START_WARM,  /* the next run may be started before there is code for it, as a copy of one that
-                    has */
-    START_FRESH, /* likewise, but never as a copy */
+    START_WARM,  /* the next run may be started before there is code for it, as a copy of a
+                    Python */
+    START_FRESH, /* the next run may be started before there is code for it, but not as a copy */
     START_COLD,  /* each run is started for its code */
 };
 

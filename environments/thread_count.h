@@ -1,6 +1,6 @@
 /* How many threads the libraries of a script start for themselves. OpenBLAS, OpenMP and others
- * start one for each CPU that they see, up to 64, and each of them keeps memory: without a number,
- * numpy on a large machine meets the limits of a run when it is imported. */
+ * start a thread for each CPU that they see, up to 64, and each of them keeps memory: without a
+ * number, numpy on a large machine meets the limits of a run when it is imported. */
 #pragma once
 
 #include <stdint.h>

@@ -23,8 +23,7 @@ static _Noreturn void caller_fail(const char *what)
     exit(2);
 }
 
-/* Starts COMMAND. What is written to *RET_INPUT is its input, what it prints comes from
- * *RET_OUTPUT. */
+/* Starts COMMAND. Text written to *RET_INPUT is its input; its output comes from *RET_OUTPUT. */
 static pid_t caller_start(char **command, FILE **ret_input, FILE **ret_output)
 {
     int input[2], output[2], error;

@@ -1,6 +1,6 @@
 /* The JSON Schemas (draft 2020-12) of this folder, compiled into the program. */
 #pragma once
 
-/* The text of schemas/NAME.json, with whatever it refers to in other files copied into its $defs;
- * static storage. NULL when there is no such file. */
+/* The text of schemas/NAME.json, with the schemas of other files that it refers to copied into its
+ * $defs; static storage. NULL when there is no such file. */
 const char *schemas_find(const char *name);

@@ -17,8 +17,8 @@ struct admin_state {
     unsigned runs;          /* running */
     unsigned queued_runs;   /* waiting */
     unsigned pythons;       /* started ahead of their code, outside of containers */
-    unsigned zygotes;       /* that are copied for that */
-    uint64_t zygote_memory; /* bytes that those have */
+    unsigned zygotes;       /* Pythons that are copied for such starts */
+    uint64_t zygote_memory; /* bytes that the zygotes have */
     unsigned connections;
     unsigned sessions;        /* of HTTP */
     unsigned python_sessions; /* Pythons that are kept from call to call */

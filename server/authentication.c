@@ -53,7 +53,7 @@ bool authentication_is_configured(const struct config *config)
            json_object_get(config_tree(config), "oauth");
 }
 
-/* The names in it are those of TOKENS. Owned by the caller. */
+/* The credentials of TOKENS, from which their names are borrowed. Owned by the caller. */
 static struct credential *list_credentials(const struct token_file *tokens)
 {
     struct credential *credentials = memory_new(tokens->count + 1, sizeof *credentials);

@@ -21,8 +21,8 @@ bool authentication_is_configured(const struct config *config);
 int authentication_open(struct ev_loop *loop, struct config *config,
                         const struct token_file *tokens, struct authority **ret);
 
-/* Replaces the limits of all principals that come in by a token, those of TOKENS and others.
- * Clients that need no token have no limits. */
+/* Replaces the limits of all principals that come in by a token, of TOKENS or of OAuth. Clients
+ * that need no token have no limits. */
 void authentication_set_limits(struct limits *limits, const struct config *config,
                                const struct token_file *tokens);
 

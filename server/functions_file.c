@@ -36,7 +36,7 @@ static char *functions_file_load(const char *path, struct error *err)
     return STEAL_PTR(text);
 }
 
-/* WANTED is what the block of the file asks for, or NULL. */
+/* WANTED is the definition that the block of the file asks for, or NULL. */
 static int functions_file_check(const json_t *definition, const json_t *wanted, struct error *err)
 {
     if (json_object_get(wanted, "python_version"))

@@ -7,6 +7,6 @@
 
 #include <jansson.h>
 
-/* DEFINITION, of an environment, with those packages, too: new reference. *RET is what the file
- * holds, owned by the caller; NULL: DEFINITION names none. NULL with ERR when it cannot be used. */
+/* DEFINITION, of an environment, with those packages, too: new reference. *RET is the text of the
+ * file, owned by the caller; NULL: DEFINITION names none. NULL with ERR when it cannot be used. */
 json_t *functions_file_read(const json_t *definition, char **ret, struct error *err);

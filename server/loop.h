@@ -3,6 +3,6 @@
 
 #include <ev.h>
 
-/* A loop that waits by poll(2): epoll counts what it watches against a quota of the user, and a
+/* A loop that waits by poll(2): epoll counts its descriptors against a quota of the user, and a
  * script shares our user. NULL when it cannot be made. */
 struct ev_loop *loop_new(void);

@@ -28,7 +28,7 @@ static void main_harden(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
-/* What scripts make in a user's own directory has the rights that the user wants. */
+/* Files that scripts make in a user's own directory get the rights that the user's mask gives. */
 static void main_set_mask(const struct options *options)
 {
     if (options->command != COMMAND_RUN && options->command != COMMAND_CALL)
@@ -36,7 +36,7 @@ static void main_set_mask(const struct options *options)
 }
 
 /* A threshold that is set does not move. By default each large answer raises it, and the memory of
- * the next one is not returned to the kernel. */
+ * the next answer is not returned to the kernel. */
 static void return_large_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);

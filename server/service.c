@@ -100,8 +100,9 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
     return catalog;
 }
 
-/* What calls define is no way out: where the operator insists on a sandbox, it has one, too, in
- * which nothing is opened. Only where no environment of this machine has one, it has none. */
+/* An environment that a call defines is no way out of the sandbox: it has one as strict as the
+ * strictest of the operator's environments, in which nothing is opened. If the operator has
+ * environments on this machine and none has a sandbox, it has none. */
 static void service_hold_callers(struct sandbox_settings *sandbox, const json_t *environments)
 {
     const struct sandbox_settings usual = *sandbox;
@@ -228,8 +229,8 @@ static char *service_open_root(const char *kind, enum service_keeping keeping, s
     return memory_format("%s/%s", state, keeping == SERVICE_KEEP_DIRECTORIES ? "work" : "once");
 }
 
-/* One directory for runs of different isolation: what the weaker one leaves there is code for the
- * others. Which environments go without a sandbox shows only now. */
+/* One directory for runs of different isolation: files that a weakly isolated run leaves there are
+ * code for the other runs. Which environments go without a sandbox shows only now. */
 static void service_settle_directory(struct service *service, const struct catalog *catalog,
                                      struct config *config)
 {
@@ -285,7 +286,7 @@ static int open_workplace(struct service *service, struct config *config,
     return service->workplace ? 0 : -1;
 }
 
-/* Environments keep what they have made on disk even if working directories are in memory. */
+/* Environments keep their files on disk even if working directories are in memory. */
 static int open_catalog(struct service *service, struct config *config, const char *start,
                         struct error *err)
 {

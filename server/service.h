@@ -37,8 +37,8 @@ enum service_keeping {
     SERVICE_DROP_DIRECTORIES, /* no longer than they are used */
 };
 
-/* Makes the environments of CONFIG with SETTINGS. For each that cannot be made there is a complaint
- * in CONFIG. START: see service_find_start; it outlives the catalog. */
+/* Makes the environments of CONFIG with SETTINGS. CONFIG gets a complaint for each environment that
+ * cannot be made. START: see service_find_start; it outlives the catalog. */
 struct catalog *service_open_catalog(const struct catalog_settings *settings, struct config *config,
                                      const char *start);
 
@@ -47,13 +47,12 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
 struct caller_rules *service_open_rules(struct config *config, const char *start);
 
 /* The real path of PATH, the folder that the program was started in or has a script of, if scripts
- * in a sandbox may read it: whoever has started the program can read it, too. NULL for a home and
- * other places that no script gets, and for NULL. STATE: the state directory, or NULL. Owned by the
- * caller.
- */
+ * in a sandbox may read it: the starter of the program can read it, too. NULL for a home and other
+ * places that no script gets, and for NULL. STATE: the state directory, or NULL. Owned by the
+ * caller. */
 char *service_find_start(const char *path, const char *state);
 
-/* Opens everything. START: see above; NULL where others call than who has started the program. -1
+/* Opens everything. START: see above; NULL where clients call that have not started the program. -1
  * with ERR; CONFIG, which must have had no errors, may then have some. It is borrowed until
  * service_close. */
 int service_open(struct service *service, struct config *config, enum service_keeping keeping,
@@ -68,15 +67,16 @@ int service_reload(struct service *service, struct config *config);
 struct environment *service_find_environment(const struct service *service, const char *name,
                                              struct error *err);
 
-/* Called when the server begins to serve: environments look for what earlier servers left behind,
- * and eager ones are prepared. */
+/* Called when the server begins to serve: environments look for the remains of earlier servers, and
+ * eager environments are prepared. */
 void service_begin(struct service *service);
 
-/* Kills everything that runs, at once. */
+/* Kills all runs, at once. */
 void service_stop(struct service *service);
 
-/* Runs the loop until everything that was stopped is gone, for a few seconds at most. */
+/* Runs the loop until every stopped object is gone, for a few seconds at most. */
 void service_drain(struct service *service);
 
-/* Releases everything. What is not drained dies with the program. Harmless after a failed open. */
+/* Releases everything. Processes that are not drained die with the program. Harmless after a failed
+ * open. */
 void service_close(struct service *service);

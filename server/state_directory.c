@@ -38,7 +38,7 @@ static char *from_tmp(void)
     return memory_format("/tmp/pyexecd-%u", geteuid());
 }
 
-/* What STATUS says of PATH. */
+/* -1 with ERR if STATUS says that PATH cannot be the state directory. */
 static int state_directory_check(const char *path, const struct stat *status, struct error *err)
 {
     if (!S_ISDIR(status->st_mode))
@@ -53,7 +53,7 @@ static int state_directory_check(const char *path, const struct stat *status, st
     return 0;
 }
 
-/* Where PATH really is: what scripts put into the place of a part of it later is not followed. */
+/* The real path of PATH, so that a link that a script later puts into its place is not followed. */
 static char *state_directory_resolve(const char *path, struct error *err)
 {
     char *real = realpath(path, NULL);

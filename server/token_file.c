@@ -18,7 +18,7 @@ enum { NAME_BYTES = 64 };
 struct reading {
     const char *path; /* borrowed */
     unsigned line;
-    struct token_file file; /* what there is so far: owned */
+    struct token_file file; /* the entries so far: owned */
     bool is_faulty;
     token_file_fault_fn fault;
     void *data;
@@ -73,7 +73,7 @@ bool token_file_has_options(const struct token_file_entry *entry)
     return entry->calls_per_minute || entry->concurrent_runs || entry->environments;
 }
 
-/* What the entries before it say about ENTRY. */
+/* Compares ENTRY with the entries before it. */
 static void token_file_check_entry(struct reading *reading, const struct token_file_entry *entry)
 {
     bool is_first = true;
@@ -172,7 +172,7 @@ static void read_option(struct reading *reading, char *word, struct token_file_e
 
 /* Lines */
 
-/* What does not look like a line is not told: it may be a token. */
+/* A fault does not quote a malformed line: it may be a token. */
 static void token_file_read_entry(struct reading *reading, const char *name, char *rest)
 {
     struct token_file_entry entry = {.line = reading->line};
@@ -269,7 +269,7 @@ int token_file_parse(const char *path, char *text, size_t length, struct token_f
 
 /* The file */
 
-/* Examines what is open, not what is at the path: that could be exchanged in between. */
+/* Examines the open file: the file at the path could be exchanged in between. */
 static int check_file(int fd, const char *path, struct error *err)
 {
     struct stat status;

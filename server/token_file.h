@@ -4,8 +4,8 @@
  * # comments and empty lines are passed over     NAME sha256:HEX [calls_per_minute=N]
  * [concurrent_runs=N] [environments=A,B]
  *
- * as `pyexecd token NAME` prints it. A name with several lines has several tokens, so that one can
- * be replaced while clients still use the other; limits stand on the first line. */
+ * as `pyexecd token NAME` prints it. A name with several lines has several tokens, so that a token
+ * can be replaced while clients still use the old one; limits stand on the first line. */
 #pragma once
 
 #include "base/error.h"
@@ -54,12 +54,12 @@ int token_file_parse(const char *path, char *text, size_t length, struct token_f
     "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, uid-... or "      \
     "oauth-..."
 
-/* True for 1 to 64 letters, digits, dots, - and _ that are not reserved: those of users ("uid-"),
- * of other authorities ("oauth-"), of clients without any ("tcp", "http"). */
+/* True for 1 to 64 letters, digits, dots, - and _ that are not reserved for users ("uid-"), other
+ * authorities ("oauth-") or clients without a token ("tcp", "http"). */
 bool token_file_is_name(const char *name);
 
-/* True when it says what its principal may do. */
+/* True when ENTRY limits its principal. */
 bool token_file_has_options(const struct token_file_entry *entry);
 
-/* Releases what is in it. May be called twice. */
+/* Releases its entries. May be called twice. */
 void token_file_deinit(struct token_file *file);

@@ -17,7 +17,7 @@ static const char watchdog_text[] = "pyexecd: the server does not come back to i
 /* A signal handler has nothing else to share with its program. */
 static volatile sig_atomic_t watchdog_turned;
 static volatile sig_atomic_t watchdog_late; /* seconds */
-static volatile sig_atomic_t watchdog_most; /* likewise */
+static volatile sig_atomic_t watchdog_most; /* seconds */
 
 /* Comes after each second of processor time. */
 static void watchdog_on_second(int number)
@@ -58,7 +58,7 @@ void watchdog_start(struct watchdog *watchdog, struct ev_loop *loop, int seconds
     const struct sigaction action = {.sa_handler = watchdog_on_second, .sa_flags = SA_RESTART};
     void *frame;
 
-    (void)backtrace(&frame, 1); /* loads what the handler could not */
+    (void)backtrace(&frame, 1); /* loads the library, which the handler could not */
     watchdog_turned = 1;
     watchdog_late = 0;
     watchdog_most = seconds;

@@ -10,10 +10,10 @@ struct watchdog {
     ev_prepare turn;
 };
 
-/* From now on the process ends with WATCHDOG_STATUS, and says on stderr where it was, when LOOP
+/* From now on the process ends with WATCHDOG_STATUS, and prints its stack on stderr, when LOOP
  * needs more than SECONDS of processor time for a turn. Time on the clock says nothing: a machine
  * may be busy, or have slept. There can be one at a time. */
 void watchdog_start(struct watchdog *watchdog, struct ev_loop *loop, int seconds);
 
-/* Harmless for one that has not been started and is zero. */
+/* Harmless for a watchdog that is zero and was not started. */
 void watchdog_stop(struct watchdog *watchdog, struct ev_loop *loop);

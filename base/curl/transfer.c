@@ -29,7 +29,7 @@ static void transfer_tell_progress(struct transfers *transfers)
     }
 }
 
-/* Called after each action, when libcurl may be called again: reports what the action brought. */
+/* Called after each action, when libcurl may be called again: reports the results of the action. */
 static void transfer_reap(struct transfers *transfers)
 {
     CURLMsg *message;
@@ -87,7 +87,7 @@ static struct transfer_socket *socket_new(struct transfers *transfers, curl_sock
     return socket;
 }
 
-/* What libcurl now waits for on FD; it may change at any time. */
+/* libcurl now waits for the event WHAT on FD; the event may change at any time. */
 static int transfer_on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
 {
     struct transfers *transfers = data;

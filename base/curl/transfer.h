@@ -22,8 +22,8 @@ struct transfer {
     void (*over)(struct transfer *transfer, CURLcode code);
 
     struct transfers *transfers;   /* borrowed; NULL: not started */
-    struct list link;              /* in those that are marked */
-    char failure[CURL_ERROR_SIZE]; /* libcurl's words for what went wrong; or empty */
+    struct list link;              /* among the marked transfers */
+    char failure[CURL_ERROR_SIZE]; /* libcurl's message about the failure; or empty */
 };
 
 struct transfers *transfers_new(struct ev_loop *loop);

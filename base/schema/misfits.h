@@ -1,4 +1,4 @@
-/* The misfits of something that was sent, in one error: every problem in the order of discovery, as
+/* The misfits of a value that was sent, in one error: every problem in the order of discovery, as
  * far as there is room. */
 #pragma once
 
@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-enum { MISFITS_BYTES = 800 }; /* leaves room in a long error for what stands around them */
+enum { MISFITS_BYTES = 800 }; /* leaves room in a long error for the text around them */
 
 struct misfits {
-    const char *whole;  /* what is told of the whole: "the call"; borrowed */
+    const char *whole;  /* the name of the whole: "the call"; borrowed */
     const char *prefix; /* before the path of each part: "", or "definition."; borrowed */
 
     /* Private. */

@@ -10,7 +10,7 @@ static size_t part_count(const json_t *value)
     return json_is_array(value) ? json_array_size(value) : json_object_size(value);
 }
 
-/* Marks in PLACE what is marked in SEEN. */
+/* Marks in PLACE the members and items that are marked in SEEN. */
 static void schema_applicator_merge(struct schema_place *place, const unsigned char *seen)
 {
     size_t count = place->seen ? part_count(place->value) : 0;
@@ -44,7 +44,8 @@ static bool check_rules(struct schema_run *run, const struct schema_node *node,
     return fits;
 }
 
-/* "unevaluated..." sees what its own schema has evaluated, not what the schemas around it have. */
+/* "unevaluated..." sees the members and items that its own schema has evaluated. The schemas around
+ * it count for nothing. */
 static bool check_rules_apart(struct schema_run *run, const struct schema_node *node,
                               struct schema_place *place)
 {

@@ -41,7 +41,7 @@ static char *type_list(const json_t *types)
     return text;
 }
 
-/* Reports that PLACE is not what the description of RULE's schema says; false when there is no
+/* Reports that PLACE does not fit the description of RULE's schema; false when there is no
  * description. A write-only value, such as a password, is not shown. */
 static bool report_in_words(struct schema_run *run, const struct schema_rule *rule,
                             const struct schema_place *place)

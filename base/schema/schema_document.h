@@ -1,4 +1,4 @@
-/* Reading a schema as a document, for who wants its words rather than a verdict. References are
+/* Reads a schema as a document, for callers that need its texts and no verdict. References are
  * "#/..." without escapes, as embed.py writes them. */
 #pragma once
 

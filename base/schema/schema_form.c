@@ -1,4 +1,4 @@
-/* The message for a value that fits none of several schemas. A list of what is wrong under each of
+/* The message for a value that fits none of several schemas. A list of the problems under each of
  * them is no help: usually one is meant, and the value's type or a member such as "type" shows
  * which. */
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 
 enum { REFERENCE_HOPS = 8, TITLE_BYTES = 80 };
 
-/* NODE, or what it refers to when that is where its rules are. */
+/* NODE, or the node that it refers to if the rules are there. */
 static const struct schema_node *look_through(const struct schema_node *node)
 {
     for (int hops = 0; hops < REFERENCE_HOPS; hops++) {
@@ -33,7 +33,7 @@ static const json_t *rule_value(const struct schema_node *node, const char *keyw
     return rule ? rule->value : NULL;
 }
 
-/* The values a member may have, if it is one of few: its schema has "const" or "enum". */
+/* The values a member may have, if they are few: its schema has "const" or "enum". */
 static bool has_fixed_values(const struct schema_member *member)
 {
     const struct schema_node *node = look_through(member->node);
@@ -88,7 +88,7 @@ static enum likeness schema_form_compare(struct schema_run *run, const struct sc
     return fits ? compare_members(run, node, place) : DIFFERENT;
 }
 
-/* The one member of RULE that is meant, or the only one that is possible; else NULL. */
+/* The schema of RULE's members that is meant, or the only possible schema; else NULL. */
 static const struct schema_node *find_meant(struct schema_run *run, const struct schema_rule *rule,
                                             struct schema_place *place)
 {

@@ -1,5 +1,5 @@
-/* A schema that refers to itself for the same value would never end. One that refers to itself for
- * an item or a member ends with the value. */
+/* A schema that refers to itself for the same value would never end. A schema that refers to itself
+ * for an item or a member ends with the value. */
 #include "base/schema/schema_node.h"
 
 static int schema_loop_visit(struct schema_node *node, size_t depth, struct error *err);

@@ -1,4 +1,4 @@
-/* What the files of the validator share: a schema as it is after compiling, and one validation.
+/* The objects that the files of the validator share: a compiled schema, and one validation.
  *
  * Every object or boolean that is a schema becomes a node; every keyword of it that does something
  * becomes a rule, in the order of the keyword tables, so that "unevaluated..." comes last. A
@@ -31,7 +31,7 @@ struct schema_place {
 typedef bool (*schema_check_fn)(struct schema_run *run, const struct schema_rule *rule,
                                 struct schema_place *place);
 
-/* What the value of a keyword must be. */
+/* The shape that the value of a keyword must have. */
 enum schema_shape {
     SCHEMA_SHAPE_ANY,
     SCHEMA_SHAPE_BOOLEAN,
@@ -129,7 +129,7 @@ const struct schema_member *schema_rule_find_member(const struct schema_rule *ru
 /* Orders members by name, for qsort and bsearch. */
 int schema_member_compare(const void *left, const void *right);
 
-/* Whether VALUE has SHAPE, and what to call that shape in "must be ...". */
+/* Whether VALUE has SHAPE, and the name of SHAPE in "must be ...". */
 bool schema_shape_fits(enum schema_shape shape, const json_t *value);
 const char *schema_shape_name(enum schema_shape shape);
 
@@ -150,7 +150,8 @@ char *schema_uri_resolve(const char *base, const char *reference);
 bool schema_evaluate(struct schema_run *run, const struct schema_node *node,
                      struct schema_place *place);
 
-/* The same without reports; what was evaluated is marked in PLACE only when it fits. */
+/* The same without reports; members and items that were evaluated are marked in PLACE only when it
+ * fits. */
 bool schema_fits(struct schema_run *run, const struct schema_node *node,
                  struct schema_place *place);
 
@@ -180,12 +181,12 @@ bool schema_problem_at_key(struct schema_run *run, const struct schema_place *pl
 bool schema_problem_with_choice(struct schema_run *run, const struct schema_place *place,
                                 const json_t *values);
 
-/* PLACE fits none of the schemas of RULE (anyOf, oneOf): reports the problems of the one that is
- * meant, or what there is to choose from. Returns false. */
+/* PLACE fits none of the schemas of RULE (anyOf, oneOf): reports the problems of the schema that is
+ * meant, or the choice. Returns false. */
 bool schema_problem_with_forms(struct schema_run *run, const struct schema_rule *rule,
                                struct schema_place *place);
 
-/* What NODE asks for, in a few words. Owned by the caller. */
+/* The demand of NODE, in a few words. Owned by the caller. */
 char *schema_describe(const struct schema_node *node);
 
 /* VALUE as a message shows it: JSON, cut when long. Owned by the caller. */

@@ -293,7 +293,7 @@ static bool check_unevaluated_items(struct schema_run *run, const struct schema_
     return fits;
 }
 
-/* "unevaluated..." must come last: it needs the marks of all others. */
+/* "unevaluated..." must come last: it needs the marks of all other keywords. */
 const struct schema_keyword schema_part_keywords[] = {
     {"prefixItems", SCHEMA_SHAPE_SCHEMAS, check_prefix},
     {"items", SCHEMA_SHAPE_SCHEMA, check_items},

@@ -61,8 +61,8 @@ static void remove_dot_segments(char *path)
     *output = '\0';
 }
 
-/* The path of REFERENCE, which has one but no authority, relative to the one of BASE. Owned by the
- * caller. */
+/* The path of REFERENCE, which has a path but no authority, relative to the path of BASE. Owned by
+ * the caller. */
 static char *merge_paths(const char *base, const char *reference)
 {
     struct uri from = uri_split(base);

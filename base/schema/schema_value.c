@@ -53,7 +53,8 @@ int schema_value_compare(const json_t *left, const json_t *right)
     return (x > y) - (x < y);
 }
 
-/* The fewest digits that read back as REAL are those it was written with, up to trailing zeros. */
+/* The fewest digits that read back as REAL are the digits it was written with, up to trailing
+ * zeros. */
 static struct decimal decimal_from_real(double real)
 {
     char text[DECIMAL_BYTES];

@@ -19,7 +19,7 @@
 #define NO_HOME          "HOME=/nonexistent"
 
 enum {
-    STARTER_FD = 100, /* above all that a program is started with */
+    STARTER_FD = 100, /* above all descriptors that a program is started with */
     STARTER_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE,
 };
 
@@ -63,7 +63,7 @@ char **starter_lend(int file, char **variables)
     return copy;
 }
 
-/* What a script has left in its home, a Python that starts would execute. */
+/* A starting Python would execute files that scripts have left in its home. */
 static bool starter_hide_home(char **variables, size_t end)
 {
     const size_t length = strlen(HOME_VARIABLE);

@@ -28,9 +28,10 @@ int starter_open(void);
  * variables to execute it with: VARIABLES itself, if there is no starter, else a copy. */
 char **starter_lend(int file, char **variables);
 
-/* Likewise gives it GATE (borrowed), one end of a stream socket: when all is loaded it writes one
- * byte there, and goes on to its script when it has read one. At end-of-file it ends. */
+/* Gives it, in the same way, GATE (borrowed), one end of a stream socket: when all is loaded it
+ * writes one byte there, and goes on to its script when it has read one. At end-of-file it ends. */
 char **starter_lend_gate(int gate, char **variables);
 
-/* Likewise makes it load the library at PATH, which waits in its place (the core of a zygote). */
+/* Makes it, in the same way, load the library at PATH, which waits in its place (the core of a
+ * zygote). */
 char **starter_lend_library(const char *path, char **variables);

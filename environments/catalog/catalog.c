@@ -18,18 +18,18 @@
 
 struct catalog {
     struct catalog_settings settings;
-    char *state;                       /* owned; what the settings have */
+    char *state;                       /* owned; `settings` points to it */
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
-    char *jupyter;                     /* the same */
-    char *directory;                   /* the same */
-    struct environment **environments; /* owned, and what is in it */
+    char *jupyter;                     /* owned */
+    char *directory;                   /* owned */
+    struct environment **environments; /* owned, with its members */
     size_t count;
-    struct retirement retirement; /* of those that another configuration has replaced */
-    struct shelf *shelf;          /* owned; what calls have defined */
+    struct retirement retirement; /* of environments that another configuration has replaced */
+    struct shelf *shelf;          /* owned; the environments that calls have defined */
     struct environment_survey survey;
-    void (*learned)(void *data); /* NULL: nobody wants to know what the survey finds out */
-    void *data;                  /* borrowed: for that */
+    void (*learned)(void *data); /* NULL: nobody wants news of the survey */
+    void *data;                  /* borrowed: for `learned` */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings)
@@ -185,7 +185,7 @@ static void read_limits(struct environment_settings *settings, const json_t *lim
     settings->output = (size_t)amount_or(limits, "output", settings->output);
 }
 
-/* If only one of timeout and max_timeout is given, the other one is moved to fit. */
+/* If the definition gives timeout or max_timeout alone, the other is moved to fit. */
 static int read_timeouts(struct environment_settings *settings, const json_t *definition,
                          const char **ret_key, struct error *err)
 {
@@ -262,8 +262,8 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
     return NULL;
 }
 
-/* A new environment, owned by the caller. PATHS (taken) are those that a call has named, or NULL.
- */
+/* A new environment, owned by the caller. PATHS (taken) are the paths that a call has named, or
+ * NULL. */
 static struct environment *catalog_make(const struct catalog *catalog, const char *name,
                                         const json_t *definition,
                                         const struct environment_settings *defaults, char **paths,
@@ -396,7 +396,7 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
     catalog_free(next);
 }
 
-/* What calls have defined */
+/* Environments that calls have defined */
 
 static char **copy_strings(const json_t *strings)
 {

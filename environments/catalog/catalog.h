@@ -1,5 +1,5 @@
-/* The environments of this server by name, made from their definitions, and those that calls have
- * defined (see shelf.h). */
+/* The environments of this server by name, made from their definitions, and environments that calls
+ * have defined (see shelf.h). */
 #pragma once
 
 #include "environments/environment.h"
@@ -11,21 +11,22 @@
 struct caller_rules;
 struct catalog;
 
-/* What environments need to run; borrowed. All NULL for a catalog that runs nothing. */
+/* The surroundings that environments need to run; borrowed. All NULL for a catalog that runs
+ * nothing. */
 struct catalog_settings {
     struct ev_loop *loop;
     struct process_host *host;
-    const char *state; /* an absolute path: where environments keep what outlives the server */
+    const char *state; /* an absolute path: where environments keep files that outlive the server */
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
-    const char *proxy;          /* likewise */
-    const char *jupyter;        /* likewise */
+    const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL */
     const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 
 struct catalog *catalog_new(const struct catalog_settings *settings);
 
-/* What CATALOG was made with, borrowed: for one that is to replace it. */
+/* The settings of CATALOG, borrowed: for a catalog that is to replace it. */
 const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 
 /* From now on all scripts work in DIRECTORY, a real path. */
@@ -34,8 +35,9 @@ void catalog_work_in(struct catalog *catalog, const char *directory);
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 
-/* CATALOG, which has begun, has its environments asked for what models are told of them, and again
- * when others replace them. LEARNED is called with DATA when one has got other facts. */
+/* CATALOG, which has begun, asks the Pythons of its environments for their versions and packages,
+ * which models are told, and again when environments are replaced. LEARNED is called with DATA when
+ * the facts of an environment have changed. */
 void catalog_survey(struct catalog *catalog, void (*learned)(void *data), void *data);
 
 /* Cancels preparations, and releases what environments keep between runs. There are no more runs.
@@ -57,7 +59,7 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
 void catalog_complete(struct catalog *catalog);
 
 /* CATALOG, which has begun, gets the environments of NEXT (taken). Environments with the same
- * definition and settings as before stay, with all that they have prepared; the others begin.
+ * definition and settings as before stay, with their preparations; new environments begin.
  * Environments that are replaced are freed when no run uses them any more. */
 void catalog_replace(struct catalog *catalog, struct catalog *next);
 

@@ -14,13 +14,13 @@ struct retirement {
     struct ev_loop *loop; /* borrowed */
     struct list going;    /* of struct retired */
     size_t count;
-    struct ev_prepare prepare; /* running while some are going */
+    struct ev_prepare prepare; /* running while the list is not empty */
 };
 
 /* LOOP is borrowed. */
 void retirement_init(struct retirement *retirement, struct ev_loop *loop);
 
-/* Frees those that are left. They are idle, and no run uses them. */
+/* Frees the environments that are left. They are idle, and no run uses them. */
 void retirement_deinit(struct retirement *retirement);
 
 /* Retires ENVIRONMENT (taken), which may be freed at once. */

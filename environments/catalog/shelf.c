@@ -17,8 +17,8 @@ struct shelf_entry {
 };
 
 struct shelf {
-    struct list kept; /* of struct shelf_entry; the one that was used last is the last */
-    size_t count;     /* of them */
+    struct list kept; /* of struct shelf_entry; the most recently used is the last */
+    size_t count;     /* of the entries */
     struct retirement retirement;
 };
 
@@ -62,7 +62,7 @@ struct environment *shelf_find(struct shelf *shelf, const char *key)
     return NULL;
 }
 
-/* The least recently used one that no run holds, or NULL. */
+/* The least recently used entry whose environment no run holds, or NULL. */
 static struct shelf_entry *find_unused(const struct shelf *shelf)
 {
     LIST_FOR_EACH (&shelf->kept, link) {

@@ -1,6 +1,5 @@
-/* The environments that calls have defined. The same definition finds the same environment with all
- * that was prepared for it. The number is limited: a new environment replaces the least recently
- * used one. */
+/* The environments that calls have defined. The same definition finds the same environment with its
+ * preparation. The number is limited: a new environment replaces the least recently used one. */
 #pragma once
 
 #include "base/error.h"
@@ -29,5 +28,5 @@ void shelf_put(struct shelf *shelf, const char *key, struct environment *environ
 void shelf_stop(struct shelf *shelf);
 bool shelf_is_idle(const struct shelf *shelf);
 
-/* Frees an idle shelf and what is in it. */
+/* Frees an idle shelf and its environments. */
 void shelf_free(struct shelf *shelf);

@@ -40,8 +40,8 @@ static void survey_set_state(struct environment_survey *survey, enum survey_stat
     ev_timer_start(survey->loop, &survey->pause);
 }
 
-/* Owned by the caller, or NULL. Who is in a sandbox and may write into a venv nevertheless must not
- * have his files executed outside of the sandbox. */
+/* Owned by the caller, or NULL. A sandboxed script that may write into a venv must not get its
+ * files executed by a question. */
 static char *survey_find_python(const struct environment *environment)
 {
     char *const *write = environment->settings.sandbox.write;
@@ -104,7 +104,7 @@ static void survey_ask(struct environment_survey *survey)
     survey_set_state(survey, survey->question ? SURVEY_ASKING : SURVEY_PAUSING);
 }
 
-/* Begins with the first one that is waiting; IDLE if there is none. */
+/* Begins with the first environment that is waiting; IDLE if there is none. */
 static void survey_next(struct environment_survey *survey)
 {
     if (list_is_empty(&survey->waiting)) {
@@ -128,7 +128,7 @@ static void survey_on_pause(struct ev_loop *loop, ev_timer *timer, int events)
     survey_next(CONTAINER_OF(timer, struct environment_survey, pause));
 }
 
-/* One that has no Python yet is asked when it has been prepared. */
+/* An environment without a Python is asked when it has been prepared. */
 static void survey_want(struct environment_survey *survey, struct environment *environment)
 {
     AUTO_FREE char *python = survey_find_python(environment);
@@ -144,7 +144,7 @@ static void survey_want(struct environment_survey *survey, struct environment *e
 static void survey_on_prepared(struct environment_observer *observer,
                                struct environment *environment)
 {
-    /* What installs nothing has not changed. */
+    /* A preparation that installs nothing has not changed the packages. */
     if (!environment->facts || !environment->ops->kind->is_checkable)
         survey_want(CONTAINER_OF(observer, struct environment_survey, observer), environment);
 }

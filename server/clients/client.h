@@ -1,4 +1,5 @@
-/* The MCP clients whose settings are known: where they are, and what an entry looks like. */
+/* The MCP clients whose settings are known: the places of the settings, and the form of an
+ * entry. */
 #pragma once
 
 #include "server/clients/settings_file.h"
@@ -6,7 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* What the server is called in all of them. */
+/* The name of the server in all of them. */
 #define CLIENT_ENTRY_NAME "pyexecd"
 
 struct client_server;
@@ -16,19 +17,20 @@ struct client_place {
     const char *variable; /* of the environment, which names the folder instead; or NULL */
     const char *folder;   /* from the home; ".config/..." is moved by $XDG_CONFIG_HOME */
     const char *file;
-    const char *other; /* a second name of the file, which counts if only that is there; or NULL */
+    const char *other; /* a second name of the file, which counts if only this second file exists;
+                          or NULL */
 };
 
 struct client {
     const char *name;  /* on the command line */
     const char *title; /* as people call it */
-    const char *sign;  /* a file or folder in the home that it has made */
+    const char *sign;  /* a file or folder that the client makes in the home */
     struct client_place place;
     const struct settings_format *format;
-    const char *path[SETTINGS_DEPTH + 1]; /* what the servers are listed in */
+    const char *path[SETTINGS_DEPTH + 1]; /* the objects around the list of servers */
     json_t *(*describe)(const struct client_server *server);
     struct client_place permissions; /* settings with the tools that need no question; or no file */
-    const char *advice;              /* what is left to do; or NULL */
+    const char *advice;              /* the step that the user still has to take; or NULL */
 };
 
 /* All of them, COUNT in *RET_COUNT; static storage. */
@@ -40,7 +42,7 @@ const struct client *client_find(const char *name, struct error *err);
 /* The path of PLACE; owned by the caller. NULL with ERR when there is no HOME. */
 char *client_place_path(const struct client_place *place, struct error *err);
 
-/* True when the user seems to have it. */
+/* True when the user seems to have CLIENT. */
 bool client_is_there(const struct client *client);
 
 /* The change of CLIENT's settings at PATH, so that it has SERVER, or no longer has it. *RET_VALUE

@@ -54,7 +54,8 @@ static bool is_on_new_line(const struct jsonc_text *jsonc, const struct jsonc_it
     return memchr(jsonc->text + before, '\n', item->start - before);
 }
 
-/* One level of indentation: that of the first member of the root, if it has a line of its own. */
+/* One level of indentation: the indentation of the root's first member, if it has a line of its
+ * own. */
 static char *jsonc_unit(const struct jsonc_text *jsonc)
 {
     struct jsonc_item first;
@@ -114,7 +115,7 @@ static json_t *jsonc_wrap(const struct settings_entry *entry, size_t from)
     return value;
 }
 
-/* The text of what goes into the container FROM of the path: `"name": value`. */
+/* The text of the item that goes into the container FROM of the path: `"name": value`. */
 static char *jsonc_item_text(const struct settings_entry *entry, size_t from,
                              const struct jsonc_style *style)
 {

@@ -3,8 +3,8 @@
 
 #include "server/clients/settings_entry.h"
 
-/* TEXT with ENTRY in it, or with its value in place of the one that is there. TEXT is NULL for a
- * file that does not exist. */
+/* TEXT with ENTRY in it, or with its value in place of the present value. TEXT is NULL for a file
+ * that does not exist. */
 int jsonc_put(const char *text, const struct settings_entry *entry, char **ret_text,
               struct error *err);
 

@@ -16,12 +16,12 @@ enum {
     ESCAPE_BYTES = 6, /* \uXXXX */
 };
 
-/* What is left of a text while comments and trailing commas are taken out of a copy. */
+/* The state while comments and trailing commas are taken out of a copy of a text. */
 struct jsonc_stripping {
     char *bare;
     size_t at;
     size_t comma;     /* the last byte but white space and comments, if it is a comma; else 0 */
-    char significant; /* that byte, or the one before the comma */
+    char significant; /* that byte, or the byte before the comma */
 };
 
 static void blank(char *text, size_t start, size_t end)

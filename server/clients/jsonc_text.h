@@ -1,5 +1,5 @@
-/* JSON with comments and trailing commas, as the settings of many clients are: where its parts
- * stand. */
+/* JSON with comments and trailing commas, as the settings of many clients are: the offsets of its
+ * parts. */
 #pragma once
 
 #include "server/clients/settings_entry.h"
@@ -10,7 +10,7 @@
 
 struct jsonc_text {
     const char *text; /* borrowed; NUL-terminated */
-    char *bare;       /* owned: as long as the text, with spaces in place of what is not JSON */
+    char *bare;       /* owned: as long as the text, with spaces in place of everything but JSON */
     json_t *root;     /* owned: the object that it is; NULL where there is only white space */
     size_t open;      /* the offset of its bracket, or of the end of the text */
 };
@@ -32,12 +32,12 @@ struct jsonc_item {
 int jsonc_text_init(struct jsonc_text *jsonc, const char *text, struct error *err);
 void jsonc_text_deinit(struct jsonc_text *jsonc);
 
-/* The first item of the container whose bracket is at OPEN, or the one behind ITEM. False when
+/* The first item of the container whose bracket is at OPEN, or the item behind ITEM. False when
  * there is none. */
 bool jsonc_first(const struct jsonc_text *jsonc, size_t open, struct jsonc_item *ret_item);
 bool jsonc_next(const struct jsonc_text *jsonc, struct jsonc_item *item);
 
-/* The member NAME of the object at OPEN; the last of several, which is the one that counts. */
+/* The member NAME of the object at OPEN; of several members, the last, which counts. */
 bool jsonc_find_member(const struct jsonc_text *jsonc, size_t open, const char *name,
                        struct jsonc_item *ret_item);
 
@@ -45,11 +45,11 @@ bool jsonc_find_member(const struct jsonc_text *jsonc, size_t open, const char *
 bool jsonc_find_element(const struct jsonc_text *jsonc, size_t open, const json_t *value,
                         struct jsonc_item *ret_item);
 
-/* The last item of the container at OPEN. False in an empty one. */
+/* The last item of the container at OPEN. False in an empty container. */
 bool jsonc_last(const struct jsonc_text *jsonc, size_t open, struct jsonc_item *ret_item);
 
-/* Behind the last thing before OFFSET that is neither white space nor a comment; OFFSET is that of
- * an item or of a closing bracket. */
+/* The offset behind the last byte before OFFSET that is neither white space nor part of a comment;
+ * OFFSET is the start of an item or of a closing bracket. */
 size_t jsonc_before(const struct jsonc_text *jsonc, size_t offset);
 
 /* True when the last comment that begins between START and END lasts to the end of its line. */

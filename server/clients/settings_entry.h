@@ -1,8 +1,9 @@
-/* What stands in the settings of a client: a member of an object, or an element of an array.
+/* An entry in the settings of a client: a member of an object, or an element of an array.
  *
- * Settings are edited as text, so that comments, order and formatting stay. What is inserted tells
- * by its form what was there before, so that taking it out restores every byte: a container with
- * white space behind its bracket was made for it, one without was there, empty. */
+ * Settings are edited as text, so that comments, order and formatting stay. The form of the
+ * inserted text depends on the text that was there before, so that taking it out restores every
+ * byte: if white space follows the bracket of a container, it was made for the entry; if none
+ * follows, it was there, empty. */
 #pragma once
 
 #include "base/error.h"

@@ -79,7 +79,7 @@ static int settings_file_read(struct settings_file *file, const char *path, stru
     return settings_file_read_text(file, fd, err) < 0 ? error_prefix(err, "%s", path) : 0;
 }
 
-/* Writes TEXT to a new file at PATH with the mode and the owner of the one that was read. */
+/* Writes TEXT to a new file at PATH with the mode and the owner of the file that was read. */
 static int write_like(const struct settings_file *file, const char *path, const char *text,
                       struct error *err)
 {
@@ -98,7 +98,7 @@ static int write_like(const struct settings_file *file, const char *path, const 
     return fsync(fd) < 0 ? error_set_errno(err, errno, "cannot write %s", path) : 0;
 }
 
-/* Who opens PATH finds all of TEXT, or what was there before. */
+/* A reader of PATH finds all of TEXT, or the file that was there before. */
 static int replace_with(const struct settings_file *file, const char *path, const char *text,
                         struct error *err)
 {

@@ -25,10 +25,10 @@ struct settings_edit {
     bool is_trial; /* write nothing */
 };
 
-/* Makes the change. A file that is there is replaced at once, keeps its mode and owner, and what it
- * was before is PATH.pyexecd-backup. A new one is its owner's alone. Returns an enum
- * settings_outcome, or -1 with ERR and nothing changed: ERROR_CONFIG "PATH:LINE:COLUMN: ..." for
- * settings that cannot be read. */
+/* Makes the change. A file that is there is replaced at once and keeps its mode and owner;
+ * PATH.pyexecd-backup is a copy of the old file. Only its owner can access a new file. Returns an
+ * enum settings_outcome, or -1 with ERR and nothing changed: ERROR_CONFIG "PATH:LINE:COLUMN: ..."
+ * for settings that cannot be read. */
 int settings_file_edit(const struct settings_edit *edit, struct error *err);
 
 /* True when ENTRY is in the file at PATH. */

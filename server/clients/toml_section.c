@@ -136,7 +136,7 @@ static bool toml_name_leads_to(const struct toml_name *name, const char *const p
     return true;
 }
 
-/* True when the first parts of NAME, which follow those of TABLE, are the place of the entry. */
+/* True when TABLE, followed by the first parts of NAME, is the place of the entry. */
 static bool is_of_entry(const struct toml_scan *scan, const struct toml_name *table,
                         const struct toml_name *name)
 {
@@ -242,7 +242,8 @@ static char *toml_table(const struct settings_entry *entry, const char *line_end
     return text;
 }
 
-/* What follows the text shows whether it was there, was empty, and had an end of its last line. */
+/* The line ends around TABLE show whether the text was there, was empty, and had an end of its last
+ * line. */
 static char *toml_append(const char *text, const char *table)
 {
     const char *line_end = settings_line_end(text_or_none(text));

@@ -12,11 +12,11 @@
 
 enum {
     MADE_INDENT = 2, /* of the entry in a mapping that was made for it ... */
-    LEFT_INDENT = 4, /* ... and in one that was there without a value */
+    LEFT_INDENT = 4, /* ... and in a mapping that was there without a value */
     INNER_INDENT = 2,
 };
 
-/* A text, and where the mapping and the entry stand in it. */
+/* A text, and the places of the mapping and the entry in it. */
 struct yaml_section {
     const char *text; /* borrowed */
     const struct settings_entry *entry;
@@ -176,7 +176,7 @@ static char *yaml_fill_brackets(const struct yaml_section *section)
     return settings_spliced(section->text, &(struct settings_splice){open, open, member}, 1);
 }
 
-/* The entry as the first member of a block. FIRST: the one that is first now, or NULL. */
+/* The entry as the first member of a block. FIRST: the present first member, or NULL. */
 static char *yaml_insert_lines(const struct yaml_section *section, const struct yaml_place *first)
 {
     const char *text = section->text;
@@ -201,7 +201,8 @@ static char *yaml_insert(const struct yaml_section *section)
     return yaml_insert_lines(section, first);
 }
 
-/* What a text without the entry holds; with no name for a mapping that has become empty. Owned. */
+/* The values of the text without the entry, and without the name of a mapping that has become
+ * empty. Owned. */
 static json_t *yaml_others(const struct yaml_section *section)
 {
     json_t *root =

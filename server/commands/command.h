@@ -33,32 +33,33 @@ struct config *command_open_config(const struct options *options);
  * NULL, with the exit status in *RET_STATUS. */
 struct config *command_load_config(const struct options *options, int *ret_status);
 
-/* True when ADDRESSES are stdio alone: nobody calls but who has started the program. */
+/* True when ADDRESSES are stdio alone: only the starter of the program calls. */
 bool command_is_private(const char *const *addresses);
 
-/* For service_open: the current directory, or NULL where others call, too. Static storage. */
+/* For service_open: the current directory, or NULL where other clients call, too. Static
+ * storage. */
 const char *command_find_start(const char *const *addresses);
 
-/* For commands: the addresses to serve, those of OPTIONS or else of CONFIG, NULL-terminated and
- * borrowed from them. ADDRESSES has OPTIONS_ADDRESSES + 1 elements, all NULL. */
+/* For commands: the addresses to serve, from OPTIONS or else from CONFIG, NULL-terminated and
+ * borrowed. ADDRESSES has OPTIONS_ADDRESSES + 1 elements, all NULL. */
 void command_list_addresses(const struct options *options, const struct config *config,
                             const char **addresses);
 
-/* For commands: the form of results, that of OPTIONS or else of CONFIG. */
+/* For commands: the form of results, from OPTIONS or else from CONFIG. */
 enum result_form command_result_form(const struct options *options, const struct config *config);
 
 /* For commands: reports ERR and returns its exit status. */
 int command_fail(const struct error *err);
 int command_exit_status(const struct error *err);
 
-/* For commands: how something ended, with ERR, of which KEPT becomes a copy, or with NULL. */
+/* For commands: FAILED if ERR is set, and KEPT becomes a copy of it; READY if ERR is NULL. */
 enum outcome command_keep(const struct error *err, struct error *kept);
 
 /* For commands: prints VALUE on stdout; the exit status. */
 int command_print_json(const json_t *value);
 
 /* For commands: prints a line of a report, such as that of `doctor`. MARK is "yes", "no", "?" or
- * "". Further lines of TEXT go below its first one; other control characters are replaced. */
+ * "". Further lines of TEXT go below its first line; other control characters are replaced. */
 void command_print_line(const char *mark, const char *name, const char *text);
 
 /* For commands: reports the errors of CONFIG, one per line, and returns their exit status. */

@@ -1,6 +1,6 @@
-/* `pyexecd call`: answers one tool call of a model for a program that calls models itself. What
- * comes in is an object of the provider's API, and what goes out, whatever happens, is the tool
- * result that belongs to it. */
+/* `pyexecd call`: answers one tool call of a model for a program that calls models itself. The
+ * input is an object of the provider's API; the output, whatever happens, is the tool result that
+ * belongs to it. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -41,7 +41,7 @@ struct command_call {
     enum outcome outcome; /* of the invocation */
     struct error err;
     struct error_rest rest; /* of its message */
-    char *failure;          /* owned: what is wrong, or NULL */
+    char *failure;          /* owned: the fault, or NULL */
 };
 
 /* The way out */
@@ -149,7 +149,7 @@ static int command_call_invoke(struct command_call *command)
     return signal;
 }
 
-/* What it needs */
+/* Start */
 
 static int command_call_open(struct command_call *command, struct config *config)
 {

@@ -1,5 +1,5 @@
-/* `pyexecd --check-config`: every error of the configuration, including those that appear only in
- * use: a missing interpreter, an unreadable token. */
+/* `pyexecd --check-config`: every error of the configuration, including errors that otherwise
+ * appear only in use: a missing interpreter, an unreadable token. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -138,7 +138,7 @@ static int command_check_config_open(struct config *config)
     struct error err = ERROR_INIT;
     int status = 0;
 
-    log_open(LOG_LEVEL_ERROR); /* what the kernel lacks is no fault of the configuration */
+    log_open(LOG_LEVEL_ERROR); /* a lacking kernel is no fault of the configuration */
     check_authentication(config);
     check_certificate(config);
     if (named_files_check_directories(config) == 0)

@@ -164,7 +164,7 @@ static void command_doctor_on_pause(struct ev_loop *loop, ev_timer *timer, int e
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* What is prepared ahead of calls is, meanwhile. */
+/* Gives the server time to start a Python ahead of the next call. */
 static void command_doctor_pause(const struct doctor *doctor)
 {
     ev_timer timer;
@@ -180,7 +180,7 @@ static double command_doctor_timing(const json_t *result, const char *key)
     return json_number_value(json_object_get(json_object_get(result, "timings"), key));
 }
 
-/* What a sandbox would have to show of this machine. */
+/* The paths of this machine that a sandbox would have to show. */
 static void print_needs(const struct environment *environment)
 {
     const char *const *needs = environment_needs(environment);
@@ -228,13 +228,13 @@ static char *command_doctor_list_layers(const json_t *result, const char *state)
     return json_list(names);
 }
 
-/* Of one that did not, the result has the plan. */
+/* False: the result has the planned layers of a script that did not start. */
 static bool command_doctor_has_started(const json_t *result)
 {
     return !json_is_null(json_object_get(result, "returncode"));
 }
 
-/* What kept the trial from the machine, and what of that was asked for in vain. */
+/* The layers that isolated the trial, and the layers that were asked for and absent. */
 static void command_doctor_print_layers(struct doctor *doctor, const json_t *result)
 {
     const char *isolation = json_object_get_string(result, "isolation");
@@ -256,7 +256,7 @@ static void command_doctor_print_layers(struct doctor *doctor, const json_t *res
         command_print_line("", "  network", hosts);
 }
 
-/* Whether the next call, after the one that gave RESULT, finds its Python started. */
+/* Whether the call that follows RESULT finds its Python started. */
 static void command_doctor_print_start(struct doctor *doctor, struct environment *environment,
                                        const json_t *result)
 {
@@ -280,7 +280,7 @@ static void command_doctor_print_start(struct doctor *doctor, struct environment
     command_print_line(is_warm ? "yes" : "no", "  start", text);
 }
 
-/* What the programs that have prepared ENVIRONMENT were to have in vain. */
+/* Layers that the programs that prepared ENVIRONMENT were to have and had not. */
 static void command_doctor_print_preparation(struct doctor *doctor,
                                              const struct environment *environment)
 {
@@ -308,7 +308,7 @@ static void command_doctor_print_devices(const struct environment *environment,
         command_print_line("no", "  gpu", problem);
 }
 
-/* What its Python imports ahead of scripts, and what it must not. */
+/* Modules that its Python imports ahead of scripts, and modules that it must not import. */
 static void command_doctor_print_preloads(const struct environment *environment)
 {
     const char *python = environment->ops->describe_interpreter(environment);
@@ -454,7 +454,7 @@ static int command_doctor_diagnose(struct doctor *doctor, struct config *config)
     struct error err = ERROR_INIT;
     int status = EX_OK;
 
-    log_open(LOG_LEVEL_ERROR); /* what is missing is printed */
+    log_open(LOG_LEVEL_ERROR); /* the report prints missing features */
     printf("pyexecd " PYEXECD_VERSION "\n");
     print_kernel(doctor);
     print_places(config);

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sysexits.h>
 
-enum { MARGIN_SECONDS = 30 }; /* for what a call does besides running */
+enum { MARGIN_SECONDS = 30 }; /* for the time of a call outside of its run */
 
-/* What a change does to a file, in both tenses. */
+/* Words for the change of a file, in both tenses. */
 static const struct {
     const char *did;
     const char *would;

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 struct command_preparation {
-    struct preparing *preparing; /* borrowed: what it is part of */
+    struct preparing *preparing; /* borrowed: the preparations it is part of */
     struct environment *environment;
     struct environment_waiter waiter;
     struct step_line line;
@@ -32,7 +32,7 @@ struct command_preparation {
     double seconds;         /* that it took */
 };
 
-/* Everything that one invocation prepares. */
+/* All preparations of one invocation. */
 struct preparing {
     const struct options *options; /* borrowed */
     struct service service;
@@ -40,7 +40,7 @@ struct preparing {
     struct terminal output;
     struct command_preparation *preparations; /* owned */
     size_t count;
-    size_t going; /* how many of them */
+    size_t going; /* preparations that go on */
     int status;   /* of the program */
 };
 

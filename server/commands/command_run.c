@@ -88,7 +88,7 @@ static int command_run_exit_status(const struct run_report *report, json_int_t c
     return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
 }
 
-/* What may have been in the way of the script. */
+/* Hints about the failure of the script. */
 static void command_run_help(const struct command_run *command, const json_t *structured)
 {
     static const struct environment *const none[] = {NULL};

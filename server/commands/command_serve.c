@@ -1,8 +1,8 @@
 /* The server: the service, the tools on top of it, and the transports.
  *
  * It ends when its stdio peer is gone, or on the first SIGTERM or SIGINT: clients get no more
- * answers, everything that runs is killed, and the program waits for that for a few seconds. A
- * second signal ends it at once; what still runs dies with it.
+ * answers, all runs are killed, and the program waits a few seconds for their ends. A second signal
+ * ends it at once; runs that are still going die with it.
  *
  * On SIGHUP it reads its configuration again, unless its terminal is gone: then it ends. */
 #include "base/cleanup.h"
@@ -56,9 +56,9 @@ enum { ENDING_SIGNALS = ARRAY_SIZE(ending_signals) };
 
 struct server {
     const struct options *options;                /* borrowed */
-    struct config *config;                        /* owned: the newest one that counts */
-    json_t *started;                              /* owned: the tree of the first one */
-    const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from that, or from the options */
+    struct config *config;                        /* owned: the newest without errors */
+    json_t *started;                              /* owned: the tree of the first configuration */
+    const char *addresses[OPTIONS_ADDRESSES + 1]; /* borrowed from `started`, or from the options */
     struct service service;
     struct registry *registry;  /* owned */
     struct python_host *python; /* owned */
@@ -67,10 +67,10 @@ struct server {
     struct authority *authority; /* owned; NULL: there is none */
     struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
     struct transport *transport; /* owned */
-    struct admin *admin;         /* owned; NULL: nobody is told */
+    struct admin *admin;         /* owned; NULL: there is no such address */
     struct ev_signal signals[ENDING_SIGNALS];
     struct ev_signal hangup;
-    bool has_terminal;        /* it was started from one */
+    bool has_terminal;        /* it was started from a terminal */
     struct ev_timer deadline; /* running: the server is stopping */
     struct watchdog watchdog;
 };
@@ -113,7 +113,7 @@ static void command_serve_on_signal(struct ev_loop *loop, struct ev_signal *watc
 
 /* Tools */
 
-/* What the tools work with, from the newest configuration. */
+/* The settings of the tools, from the newest configuration. */
 static struct python_settings tool_settings(struct server *server)
 {
     const struct config_callers callers = config_callers(server->config, server->addresses);
@@ -386,7 +386,7 @@ static const char *command_serve_start(const struct server *server)
     return project ? project : command_find_start(server->addresses);
 }
 
-/* Whoever else may call has no right to read what the starter of the program can. */
+/* Only the starter of the program has a right to read its project. */
 static int command_serve_check_project(const struct server *server, struct error *err)
 {
     const char *project = server->options->project;
@@ -413,7 +413,7 @@ static int open_server(struct server *server, struct error *err)
     return command_serve_open_transport(server, err);
 }
 
-/* True when a person has typed `pyexecd`, who would otherwise see nothing. */
+/* True when a person has typed `pyexecd` and would otherwise see nothing. */
 static bool command_serve_is_typed(const struct server *server)
 {
     return isatty(STDERR_FILENO) &&
@@ -433,7 +433,8 @@ static void command_serve_greet(const struct server *server)
 
 static int command_serve_loop(struct server *server)
 {
-    bool is_typed = command_serve_is_typed(server); /* what is served is taken away from us */
+    bool is_typed = command_serve_is_typed(server); /* serving stdio takes the descriptors away from
+                                                       us */
     struct error err = ERROR_INIT;
     int status = EX_OK;
 

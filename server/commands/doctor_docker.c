@@ -97,7 +97,7 @@ static void print_runtimes(const json_t *info)
     free(text);
 }
 
-/* What it is */
+/* Its versions */
 
 static const json_t *find_component(const json_t *version, const char *name)
 {
@@ -111,7 +111,7 @@ static const json_t *find_component(const json_t *version, const char *name)
     return NULL;
 }
 
-/* Docker says "1.1.5+ds1", Podman all that `runc --version` prints. */
+/* Docker says "1.1.5+ds1", Podman gives the output of `runc --version`. */
 static void print_runc(const json_t *version)
 {
     const json_t *component = find_component(version, "runc");

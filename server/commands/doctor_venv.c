@@ -112,7 +112,7 @@ static void ask_all(struct survey *survey, const struct python_places *places)
         command_print_line("?", "others", "skipped: the search took too long");
 }
 
-/* What lies at these places is not always the operator's. */
+/* Not every Python at these places is the operator's. */
 static struct tool_holding doctor_venv_holding(struct process_host *host, const char *state)
 {
     return (struct tool_holding){

@@ -1,4 +1,4 @@
-/* What --help prints: a page for the program, and one for each command. */
+/* The output of --help: a page for the program, and a page for each command. */
 #pragma once
 
 /* The page of COMMAND, the name of a command, or of the program for NULL; static storage. */

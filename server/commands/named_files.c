@@ -23,7 +23,7 @@
 
 #define UNIX_PREFIX "unix://"
 
-/* What is wrong with PATH as a FILE or a DIRECTORY (S_IFREG, S_IFDIR); owned by the caller, or
+/* The fault of PATH as a file or a directory (KIND: S_IFREG or S_IFDIR); owned by the caller, or
  * NULL. Links of the operator are followed. */
 static char *named_files_examine(const char *path, mode_t kind)
 {
@@ -42,7 +42,7 @@ static char *named_files_examine(const char *path, mode_t kind)
 
 /* Directories of calls */
 
-/* The server makes a directory, but a path that begins nowhere is a mistake. */
+/* The server makes this directory, but not its parent: a missing parent is a mistake. */
 static int check_working_directory(struct config *config)
 {
     const char *path = json_object_get_string(config_tree(config), "working_directory");
@@ -191,7 +191,7 @@ static bool has_file(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A venv is made where nothing is; what is there has to be one. */
+/* A venv is made if its path is missing or an empty directory; anything else there must be one. */
 static void check_place(struct config *config, const struct environment *environment,
                         const char *path)
 {

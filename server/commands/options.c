@@ -18,7 +18,7 @@ enum { LONG_OPTION_BASE = 256 }; /* above every letter that getopt may return */
 static const struct command_name {
     const char *name;
     enum command command;
-    const char *operand; /* what must follow, or NULL */
+    const char *operand; /* the operand that must follow, or NULL */
 } command_names[] = {
     {"run", COMMAND_RUN, "FILE (- is standard input) or -c CODE"},
     {"call", COMMAND_CALL, NULL},
@@ -30,7 +30,7 @@ static const struct command_name {
     {"uninstall", COMMAND_UNINSTALL, NULL},
 };
 
-/* The words of a command line that are no options, and what stands behind "--". */
+/* The words of a command line that are no options, and all words behind "--". */
 struct operands {
     char *names[OPTIONS_OPERANDS + 1];
     size_t count;

@@ -44,7 +44,7 @@ struct options {
     char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; NULL-terminated */
     double timeout;                               /* run: --timeout, or 0 */
     bool json;                                    /* run, prepare, token: --json */
-    const char *principal;                        /* token: whose it is to be */
+    const char *principal;                        /* token: the name of its principal */
     const char *provider;                         /* schema, call: --provider, or NULL */
     const char *client;                           /* install, uninstall: --client, or NULL */
     const char *url;                              /* install: --http, or NULL */

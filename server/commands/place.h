@@ -1,5 +1,5 @@
-/* Where the scripts of the command line work: in the current directory, in one that is named, or in
- * a temporary one outside the user's files. Nothing of the user's is overwritten or removed. */
+/* Where the scripts of the command line work: in the current directory, a named directory, or a
+ * temporary directory outside the user's files. Nothing of the user's is overwritten or removed. */
 #pragma once
 
 #include "base/error.h"

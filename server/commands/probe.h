@@ -8,10 +8,10 @@ enum { PROBE_DETAIL_BYTES = 192 };
 
 struct probe {
     const char *name;
-    const char *without; /* what follows when it is missing */
+    const char *without; /* the consequence when it is missing */
 
-    /* Tries it. DETAIL (PROBE_DETAIL_BYTES) gets what was found: a version, or why it is missing;
-     * it may stay empty. */
+    /* Tries it. DETAIL (PROBE_DETAIL_BYTES) gets the finding: a version, or why it is missing; it
+     * may stay empty. */
     bool (*try)(char *detail);
 
     bool is_withheld; /* when it is missing, that may be undone (remedy.h) */

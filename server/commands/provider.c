@@ -37,7 +37,7 @@ struct provider {
     const char *name;
     unsigned limits;    /* the keywords of limits that its schemas take */
     bool requires_all;  /* every property is required; an optional one takes null */
-    bool takes_objects; /* whose members are optional, or of any name */
+    bool takes_objects; /* objects with optional members, or members of any name */
     json_t *(*wrap)(const struct provider_function *function, json_t *schema /* taken */);
 };
 
@@ -188,7 +188,7 @@ static void drop_objects(json_t *schema)
     }
 }
 
-/* Makes an object's SCHEMA, and those of the items of its arrays, what PROVIDER takes. */
+/* Adapts an object's SCHEMA, and the schemas of the items of its arrays, to PROVIDER. */
 static void provider_fit(const struct provider *provider, json_t *schema)
 {
     json_t *property;

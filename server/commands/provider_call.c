@@ -1,4 +1,4 @@
-/* What a call looks like in each API, and what it wants as the result:
+/* The form of a call in each API, and the form of its result:
  *
  *     openai            {"id", "type": "function", "function": {"name", "arguments": "{...}"}}
  *                       {"role": "tool", "tool_call_id", "content"}
@@ -218,7 +218,7 @@ static json_t *anthropic_result(const struct provider_call *call, const json_t *
                      is_error);
 }
 
-/* In the form of the call: a part of a message, or what is in it alone. */
+/* In the form of the call: a part of a message, or only the response in it. */
 static json_t *gemini_result(const struct provider_call *call, const json_t *content, bool is_error)
 {
     json_t *response =

@@ -13,7 +13,8 @@ struct provider_call {
     const struct provider_form *form; /* of the result; never NULL once it is read */
     json_t *object;                   /* owned: the call as it came, or NULL */
     const char *id;                   /* borrowed from OBJECT; "" where it has none */
-    const char *name;                 /* of the tool; borrowed likewise; "" where it has none */
+    const char *name;                 /* of the tool; borrowed from `object`; "" where it has
+                                         none */
     json_t *arguments;                /* owned: an object, or NULL */
 };
 

@@ -10,8 +10,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Who starts containers leaves a file in each. Their profiles of system calls refuse namespaces,
- * their covers over parts of /proc refuse another /proc, their AppArmor profiles refuse mounts. */
+/* Each engine leaves a file in its containers. A container's profile of system calls refuses
+ * namespaces, its covers over parts of /proc refuse another /proc, its AppArmor profile refuses
+ * mounts. */
 static const struct remedy_container {
     const char *mark;
     const char *program;
@@ -33,7 +34,7 @@ static bool remedy_is_confined(void)
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER || settings.f_flag & ST_RDONLY;
 }
 
-/* NULL outside of containers, and in one that has these options. Owned by the caller. */
+/* NULL outside of containers, and in a container that has these options. Owned by the caller. */
 static char *remedy_of_container(void)
 {
     const bool is_confined = remedy_is_confined();
@@ -47,7 +48,8 @@ static char *remedy_of_container(void)
     return NULL;
 }
 
-/* In a container, the settings of its machine come second: they limit what it lets through. */
+/* In a container, the settings of its machine come second: they count once the container allows
+ * namespaces. */
 char *remedy_find(void)
 {
     char *command = remedy_of_container();

@@ -1,6 +1,5 @@
-/* What an operator can do so that runs get the layers that they are without. */
+/* A command by which an operator gives runs the layers that they lack. */
 #pragma once
 
-/* The one command that gives more than there is, or NULL where none is known. Owned by the caller.
- */
+/* The command to type, or NULL where none is known. Owned by the caller. */
 char *remedy_find(void);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAWING_SECONDS 0.2 /* between two drawings; what is done before the first is not drawn */
+#define DRAWING_SECONDS 0.2 /* before the first drawing, and between two */
 
 #define CLEAR_TO_END_OF_LINE   "\033[K"
 #define CLEAR_TO_END_OF_SCREEN "\033[J"

@@ -14,7 +14,7 @@
 #include <ev.h>
 #include <stdbool.h>
 
-/* One preparation; embedded in what waits for it. */
+/* One preparation; embedded in the object that waits for it. */
 struct step_line {
     struct list link;
     const char *name;             /* borrowed: of the environment */
@@ -44,7 +44,7 @@ void step_display_remove(struct step_display *display, struct step_line *line);
 void step_display_update(struct step_display *display, struct step_line *line,
                          const struct preparation_step *step);
 
-/* For the progress of a run: shows LINE from the first STEP to the one that is NULL, but only on a
+/* For the progress of a run: shows LINE from the first STEP until STEP is NULL, but only on a
  * terminal: elsewhere stderr carries the output of the script alone. */
 void step_display_follow(struct step_display *display, struct step_line *line,
                          const struct preparation_step *step);

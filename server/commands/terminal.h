@@ -7,8 +7,8 @@
 struct terminal {
     int fd;          /* borrowed */
     bool is_there;   /* else a file or a pipe */
-    bool is_movable; /* its cursor can be: not with TERM=dumb */
-    bool has_colour; /* and it is wanted: see https://no-color.org */
+    bool is_movable; /* its cursor can be moved: not with TERM=dumb */
+    bool has_colour; /* colour is possible and wanted: see https://no-color.org */
 };
 
 void terminal_init(struct terminal *terminal, int fd);
@@ -16,10 +16,10 @@ void terminal_init(struct terminal *terminal, int fd);
 /* True while there is a terminal whose signals reach us, whatever our descriptors are. */
 bool terminal_has_us(void);
 
-/* As it is now; 80 and 24 where it does not say. */
+/* The present size; 80 and 24 where the terminal does not say. */
 size_t terminal_columns(const struct terminal *terminal);
 size_t terminal_rows(const struct terminal *terminal);
 
-/* What makes the text between them green, or "". Static storage. */
+/* The sequences before and after a green text, or "". Static storage. */
 const char *terminal_green(const struct terminal *terminal);
 const char *terminal_plain(const struct terminal *terminal);

@@ -130,7 +130,7 @@ static void check_tree(struct config *config)
     config_checks_relations(config, &config->tree, root);
 }
 
-/* True for /dev/stdin and a shell's /dev/fd/63, which whoever starts the server has opened. */
+/* True for /dev/stdin and a shell's /dev/fd/63, which the starter of the server has opened. */
 static bool config_is_handed_over(const struct config *config)
 {
     return text_starts_with(config->path, "/dev/") || text_starts_with(config->path, "/proc/");

@@ -25,7 +25,8 @@ struct config *config_parse(const char *name, const char *text, size_t length);
 void config_free(struct config *config);
 
 /* The tree with every default filled in, sizes as integers in bytes; borrowed. Valid only without
- * errors. What an environment leaves out (timeout, max_timeout, limits) is the server's. */
+ * errors. Members that an environment leaves out (timeout, max_timeout, limits) have the server's
+ * values. */
 const json_t *config_tree(const struct config *config);
 
 /* Adds an error at the value that POINTER (JSON Pointer, from printf) names, or where that is a
@@ -35,15 +36,15 @@ void config_complain(struct config *config, const char *message, const char *poi
 
 bool config_has_errors(const struct config *config);
 
-/* What the operator lets callers define for themselves. */
+/* The environments that the operator lets callers define for themselves. */
 struct config_callers {
     bool define_environments;     /* a call may define the environment that it runs in */
     const json_t *allowed_images; /* borrowed: array of patterns, `*` for any characters */
     const json_t *allowed_paths;  /* borrowed: array of absolute paths of directories */
 };
 
-/* As CONFIG says, which has no errors. ADDRESSES, NULL-terminated, are those that are really
- * served, named by CONFIG or by the command line: where CONFIG says nothing, only the client that
+/* From CONFIG, which has no errors. ADDRESSES, NULL-terminated, are the addresses that are really
+ * served, named by CONFIG or by the command line: if CONFIG says nothing, only the client that
  * started this program over stdio may define environments. */
 struct config_callers config_callers(const struct config *config, const char *const *addresses);
 

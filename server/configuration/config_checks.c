@@ -18,8 +18,8 @@ static const json_t *config_checks_inherited(const json_t *root, const json_t *d
     return own ? own : json_object_get(root, key);
 }
 
-/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have written one
- * of the two timeouts, both or none. */
+/* DEFINITION, at POINTER, is the whole configuration or an environment: either may have a timeout,
+ * a max_timeout, both or none. */
 static void check_timeouts(struct config *config, const struct yaml_tree *tree, const json_t *root,
                            const json_t *definition, const char *pointer)
 {
@@ -172,7 +172,7 @@ static void check_tcp(struct config *config, const json_t *root)
     }
 }
 
-/* True for `https://name:password@host/`: what stands before an "@" in the authority. */
+/* True for `https://name:password@host/`: with text before an "@" in the authority. */
 static bool has_password(const char *url)
 {
     const char *authority = strstr(url, "://");
@@ -234,8 +234,8 @@ static char *config_checks_list_isolated(const json_t *environments, enum isolat
     return memory_format("%s: %s", isolation_name(isolation), names);
 }
 
-/* One directory for runs of different isolation: what the weaker one leaves there is code for the
- * others. */
+/* One directory for runs of different isolation: files that a weakly isolated run leaves there are
+ * code for the other runs. */
 static void check_shared_directory(struct config *config, const json_t *root)
 {
     const char *directory = json_object_get_string(root, "working_directory");

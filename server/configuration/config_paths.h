@@ -6,15 +6,15 @@
 
 #include <jansson.h>
 
-/* The absolute path of the folder that FILE is in. Owned by the caller; NULL when there is none
- * that can be named. */
+/* The absolute path of the folder that FILE is in. Owned by the caller; NULL when it has no such
+ * path. */
 char *config_paths_folder(const char *file);
 
-/* The absolute path for the string VALUE of a schema's FORMAT, new; NULL when FORMAT is not one of
- * paths, or VALUE cannot be a path, which the schema reports. */
+/* The absolute path for the string VALUE of a schema's FORMAT, new; NULL when FORMAT is no format
+ * of paths, or VALUE cannot be a path, which the schema reports. */
 json_t *config_paths_read(const char *folder, const char *format, const json_t *value);
 
 /* Makes the keys of `volumes` absolute in every environment of ROOT, which fits its schema. REPORT
- * is called for the key of one that is the same as another. */
+ * is called for a key that becomes the same path as another key. */
 void config_paths_settle_volumes(const char *folder, json_t *root, schema_problem_fn report,
                                  void *data);

@@ -144,7 +144,8 @@ static json_t *read_origin(const char *text, struct error *err)
                : config_values_refuse(err, "http://NAME or https://NAME, or with :PORT", text);
 }
 
-/* What TEXT in FORMAT stands for, new; or NULL with ERR set. Unknown formats stand for nothing. */
+/* The value that TEXT in FORMAT stands for, new; or NULL with ERR set. An unknown format stands for
+ * TEXT itself. */
 static json_t *read_format(const char *format, const char *text, struct error *err)
 {
     static const struct {
@@ -209,7 +210,7 @@ static void check_names(const struct config_values *values, const char *format,
     }
 }
 
-/* What FORM ("if", "then") has for objects of a certain type; *RET_TYPE is that type. Borrowed. */
+/* The schema that FORM ("if", "then") has for objects of *RET_TYPE. Borrowed. */
 static const json_t *form_schema(const json_t *form, const char **ret_type)
 {
     const json_t *properties = json_object_get(json_object_get(form, "if"), "properties");
@@ -218,7 +219,7 @@ static const json_t *form_schema(const json_t *form, const char **ret_type)
     return json_object_get(form, "then");
 }
 
-/* SCHEMA, or where it has FORMS, the one for the type of OBJECT, if it has one of theirs. */
+/* SCHEMA, or if FORMS have a schema for the type of OBJECT, that schema. */
 static const json_t *choose_form(const json_t *schema, const json_t *forms, const json_t *object)
 {
     const char *wanted = json_object_get_string(object, "type");
@@ -381,7 +382,7 @@ static bool config_values_check_type(const struct config_values *values, const j
     return !message;
 }
 
-/* What VALUE becomes by SCHEMA: itself, changed or not, or another value. New reference. */
+/* The value for VALUE by SCHEMA: VALUE itself, changed or not, or another value. New reference. */
 static json_t *config_values_settle_value(const struct config_values *values, const json_t *schema,
                                           json_t *value, const char *pointer)
 {

@@ -16,9 +16,9 @@ struct config_values {
 };
 
 /* Completes ROOT: every member that has a `default` is there, sizes are integers, in bytes, paths
- * are absolute. What `report` is called for stays as it is. An object whose schema is chosen by
- * `type` ("allOf" of "if" and "then") is completed by the one that is chosen, and keys that belong
- * to another are reported. */
+ * are absolute. A value for which `report` is called stays as it is. An object whose schema is
+ * chosen by `type` ("allOf" of "if" and "then") is completed by the chosen schema, and keys of
+ * another schema are reported. */
 void config_values_settle(const struct config_values *values, json_t *root);
 
 /* The value of `admin`, `http://HOST:PORT` of a loopback address or `unix:///PATH`, as an address

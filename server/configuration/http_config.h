@@ -7,6 +7,6 @@ struct authority;
 struct http_endpoint;
 struct mcp_server;
 
-/* TREE is the whole configuration. AUTHORITY: who may come in, or NULL; borrowed, as SERVER is. */
+/* TREE is the whole configuration. AUTHORITY admits clients; or NULL; borrowed, like SERVER. */
 struct http_endpoint *http_config_open(struct mcp_server *server, struct authority *authority,
                                        const json_t *tree);

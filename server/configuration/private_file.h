@@ -1,4 +1,4 @@
-/* Whether a file that decides what is executed can be written by its owner only. */
+/* Checks that a file that names programs can be written by its owner only. */
 #pragma once
 
 #include "base/error.h"

@@ -10,7 +10,7 @@ enum { PROBLEMS_KEPT = 50 };
 
 struct problem {
     struct yaml_position position; /* line 0: the file as a whole */
-    char *pointer;                 /* of the value that is wrong or cannot be used; owned */
+    char *pointer;                 /* of the value that is wrong or unusable; owned */
     char *message;                 /* owned */
     size_t number;                 /* in the order of discovery */
 };
@@ -27,7 +27,7 @@ void problem_list_deinit(struct problem_list *list);
 void problem_list_add(struct problem_list *list, struct yaml_position position, const char *pointer,
                       const char *message);
 
-/* True when one of the first COUNT problems is at POINTER or at something around it. */
+/* True when any of the first COUNT problems is at POINTER or at a value around it. */
 bool problem_list_covers(const struct problem_list *list, size_t count, const char *pointer);
 
 /* One line per problem, in the order of the file PATH, which may be NULL. Owned by the caller. */

@@ -1,4 +1,4 @@
-/* What the configuration says about sandboxes: whether it can be so. */
+/* Checks the keys for sandboxes in a configuration. */
 #pragma once
 
 #include <jansson.h>
@@ -6,17 +6,16 @@
 
 struct config;
 
-/* Complains of keys of sandboxes where no key is called so, ahead of the schema. */
+/* Complains, ahead of the schema, of keys of sandboxes in places where they mean nothing. */
 void sandbox_checks_wrong_places(struct config *config, const json_t *root);
 
-/* Complains of keys that count in a sandbox alone, where there is none. */
+/* Complains of keys that count only in a sandbox, in environments without one. */
 void sandbox_checks_keys(struct config *config, const json_t *root);
 
 /* Complains of a Python that lies where scripts of another environment can write. */
 void sandbox_checks_pythons(struct config *config, const json_t *root);
 
-/* False, with complaints, when DEFINITION of the environment NAME opens a place to its scripts that
- * is not there, or that no script gets, or a host that is none. STATE: see sandbox_settings_read.
- */
+/* False, with complaints, when DEFINITION of the environment NAME opens a missing or forbidden
+ * place to its scripts, or a malformed host. STATE: see sandbox_settings_read. */
 bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
                            const char *state);

@@ -4,8 +4,7 @@
 struct config;
 struct tls;
 
-/* *RET is NULL where CONFIG names none. -1 after what is wrong has been complained about in CONFIG.
- */
+/* *RET is NULL where CONFIG names none. -1 after complaints in CONFIG. */
 int tls_config_open(struct config *config, struct tls **ret);
 
 /* Reads the files of CONFIG again. On an error, which is logged, TLS (may be NULL) stays as it was.

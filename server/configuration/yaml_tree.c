@@ -225,7 +225,7 @@ static void refuse_tag(struct yaml_reader *reader, yaml_mark_t mark, const char 
 static void refuse_scalar_properties(struct yaml_reader *reader, const yaml_event_t *event,
                                      const char *pointer)
 {
-    /* `! text` has no tag, but is not what its style says either. */
+    /* `! text` has no tag, but its style does not decide its type either. */
     bool odd =
         event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.plain_implicit;
 
@@ -305,7 +305,7 @@ static bool read_member(struct yaml_reader *reader, const yaml_event_t *key_even
     AUTO_FREE char *member = NULL;
     json_t *value;
 
-    if (!key) /* if it is a collection, what follows is the rest of it */
+    if (!key) /* if the key is a collection, its rest follows */
         return false;
     if (!next_event(reader, &event))
         return false;

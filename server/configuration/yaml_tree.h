@@ -1,8 +1,8 @@
 /* A YAML document as a jansson tree, and the place in the file of each of its values and keys.
  *
  * Only the YAML that a configuration needs: one document, no anchors, aliases or tags, each key
- * once. Plain scalars are those of the YAML 1.2 core schema in JSON's spelling: `yes`, `010` and
- * `0x10` are strings. Size, depth and count are limited before they can cost anything. */
+ * once. Plain scalars follow the YAML 1.2 core schema in JSON's spelling: `yes`, `010` and `0x10`
+ * are strings. Size, depth and count are limited before they can cost anything. */
 #pragma once
 
 #include <jansson.h>

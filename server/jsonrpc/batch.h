@@ -17,7 +17,7 @@ struct sink;
 struct batch {
     struct list link;   /* in the session */
     struct sink *sink;  /* borrowed: where the answer goes; NULL: nowhere */
-    bool is_owed;       /* some member is answered, unless it is cancelled */
+    bool is_owed;       /* at least one member gets an answer, unless it is cancelled */
     size_t open;        /* members that may still be answered */
     struct buffer text; /* "[" and the answers so far, with commas */
 };
@@ -26,7 +26,7 @@ struct batch {
 struct batch *batch_new(size_t size);
 void batch_free(struct batch *batch);
 
-/* Adds ANSWER, the text of a response to ID. One that finds no room becomes an error. */
+/* Adds ANSWER, the text of a response to ID. An answer that finds no room becomes an error. */
 void batch_add(struct batch *batch, const char *id, const char *answer);
 
 /* Counts one member as done, answered or not. True for the last one: `text` is then the whole

@@ -12,7 +12,7 @@
 /* A request to the client, until it is answered. */
 struct call_question {
     struct list link;  /* in the session */
-    struct call *call; /* borrowed: what it belongs to */
+    struct call *call; /* borrowed: the call that it belongs to */
     unsigned number;   /* its id */
 };
 
@@ -139,7 +139,7 @@ void call_cancel(struct call *call)
     call_close_member(session, batch);
 }
 
-/* What the request says */
+/* Messages of the request */
 
 static void call_on_notify(struct mcp_request *request, const char *method, json_t *params)
 {

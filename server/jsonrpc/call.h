@@ -1,4 +1,4 @@
-/* A request from its arrival to its answer, and what it asks of the client meanwhile. */
+/* A request from its arrival to its answer, with its questions to the client. */
 #pragma once
 
 #include "base/list.h"
@@ -28,7 +28,8 @@ struct arrival {
 struct call {
     struct list link;        /* in the session */
     struct session *session; /* borrowed: the owner */
-    struct sink *sink; /* borrowed: takes everything that is sent; NULL: nothing is sent any more */
+    struct sink *sink;   /* borrowed: takes every message that is sent; NULL: nothing is sent any
+                            more */
     struct batch *batch; /* borrowed: where the answer goes; NULL: to the sink */
     char *id;            /* JSON text; owned */
     json_t *message;     /* owned: method and params are in it */
@@ -36,7 +37,7 @@ struct call {
     struct mcp_request request;
 };
 
-/* The call that MESSAGE, whose id is taken, becomes. SESSION owns it. */
+/* A new call for MESSAGE, whose id is taken. SESSION owns it. */
 struct call *call_new(struct session *session, const struct arrival *arrival,
                       struct message *message);
 

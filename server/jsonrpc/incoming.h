@@ -21,7 +21,7 @@ enum incoming_kind {
 struct incoming {
     enum incoming_kind kind;
     json_t *value;      /* owned; NULL when it is not JSON */
-    struct scan scan;   /* what the parser could not see */
+    struct scan scan;   /* numbers and strings that the parser did not see */
     struct error fault; /* why there is no value */
     char *id;           /* of a request that is not JSON, if it could be found; owned */
     size_t bytes;

@@ -16,7 +16,7 @@ enum {
     BEYOND_BASIC = 0x10000,
 };
 
-/* What is left of the inside of a string, and where it goes. */
+/* The rest of the inside of a string, and the buffer that gets it. */
 struct string_reader {
     const char *at;
     const char *end;
@@ -92,7 +92,7 @@ static void string_reader_put(struct string_reader *reader, uint32_t point)
     *reader->to++ = (char)(0x80 | (point & 0x3F));
 }
 
-/* What follows \u: one unit, or two for a character beyond the basic ones. */
+/* The digits that follow \u: one unit, or two units for a character beyond the basic plane. */
 static bool string_reader_point(struct string_reader *reader)
 {
     uint32_t unit;

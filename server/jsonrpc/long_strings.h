@@ -1,4 +1,4 @@
-/* The long strings of a message are taken out of its text before that is parsed, and put back
+/* The long strings of a message are taken out of its text before the text is parsed, and put back
  * afterwards: the parser reads a byte at a time, and meanwhile nobody else is served. They are most
  * of any large message: code, files. */
 #pragma once
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct long_string {
-    size_t node; /* which of the values of the message it is */
+    size_t node; /* its number among the values of the message */
     char *bytes; /* owned: without escapes */
     size_t length;
 };
@@ -19,13 +19,13 @@ struct long_strings {
     size_t count;
 };
 
-/* Takes those that SCAN has found in TEXT and leaves empty ones; what is not a valid string stays,
- * for the parser to refuse. Returns what is left of LENGTH; behind that TEXT is blank. RET must be
+/* Takes the strings that SCAN has found in TEXT and leaves empty strings; an invalid string stays,
+ * for the parser to refuse. Returns the remaining length; behind it TEXT is blank. RET must be
  * zeroed. */
 size_t long_strings_take(struct long_strings *ret, const struct scan *scan, char *text,
                          size_t length);
 
-/* Makes VALUE, which was parsed from what was left, the whole message. */
+/* Puts the strings back into VALUE, which was parsed from the remaining text. */
 void long_strings_put_back(const struct long_strings *strings, json_t *value);
 
 void long_strings_deinit(struct long_strings *strings);

@@ -116,7 +116,7 @@ int message_read(struct message *message, json_t *value, const struct scan *scan
     if (!json_is_object(value))
         return error_set(err, ERROR_INVALID_REQUEST, "a message must be an object, not %s",
                          json_type_name(value));
-    /* A message without a method is a response: its id is one of ours and must not be echoed. */
+    /* A message without a method is a response: its id is an id of ours and must not be echoed. */
     if (method)
         message->id =
             message_id_text(json_object_get(value, "id"), scan_find(scan, element, SCAN_ID));

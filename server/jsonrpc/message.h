@@ -1,4 +1,4 @@
-/* JSON-RPC 2.0 messages: from text to what they are, and answers from their parts to text.
+/* JSON-RPC 2.0: reads and classifies messages, and writes answers.
  *
  * An id is kept as the JSON text that is echoed, so that it comes back as it was sent, whatever its
  * type and size. */
@@ -23,13 +23,13 @@ enum message_kind {
 
 struct message {
     enum message_kind kind;
-    char *id;           /* JSON text; owned; NULL: there is none, or none that can be echoed */
+    char *id;           /* JSON text; owned; NULL: there is no id, or it cannot be echoed */
     const char *method; /* borrowed; NULL for a name that no method can have, and in responses */
     json_t *params;     /* borrowed; NULL when absent */
 };
 
 /* Parses LENGTH bytes of TEXT, which is changed in place; any JSON value. SCAN, zeroed, receives
- * what the parser cannot see. New reference, or NULL with ERR (ERROR_PARSE,
+ * the numbers and strings that the parser cannot see. New reference, or NULL with ERR (ERROR_PARSE,
  * ERROR_INVALID_REQUEST). */
 json_t *message_parse(char *text, size_t length, struct scan *scan, struct error *err);
 

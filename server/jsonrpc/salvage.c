@@ -60,7 +60,7 @@ static void repair_escapes(char *text, size_t length)
         text += repair_escape(text, end);
 }
 
-/* One that had to be repaired is not the one that was sent. */
+/* An id with repaired characters differs from the id that the client sent. */
 static bool is_as_sent(const json_t *id)
 {
     return !json_is_string(id) || !strstr(json_string_value(id), "\xef\xbf\xbd");
@@ -75,7 +75,7 @@ char *salvage_id(const char *text, size_t length, const struct scan *scan)
 
     repair_escapes(repaired, repaired_length);
     value = json_loadb(repaired, repaired_length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-    /* Without a method it is a response, and its id is one of ours. */
+    /* Without a method it is a response, and its id is an id of ours. */
     if (!json_object_get_string(value, "method"))
         return NULL;
     id = json_object_get(value, "id");

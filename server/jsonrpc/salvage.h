@@ -1,12 +1,12 @@
-/* The id of a request that the parser refuses: who is told of an error without it waits for ever.
- */
+/* The id of a request that the parser refuses: a client that gets an error without the id waits for
+ * ever. */
 #pragma once
 
 #include "server/jsonrpc/scan.h"
 
 #include <stddef.h>
 
-/* As JSON, or NULL when there is none to be found. What is repaired to find it: ill-formed UTF-8,
- * and escapes that stand for half a character or for a NUL. SCAN has been over TEXT. Owned by the
+/* As JSON, or NULL when there is none to be found. Ill-formed UTF-8, and escapes that stand for
+ * half a character or for a NUL, are repaired to find it. SCAN has been over TEXT. Owned by the
  * caller. */
 char *salvage_id(const char *text, size_t length, const struct scan *scan);

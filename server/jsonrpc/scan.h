@@ -1,13 +1,13 @@
 /* One pass over a message before it is parsed.
  *
- * The parser builds a tree for whatever it is given and refuses numbers that do not fit its types.
- * So limits are kept here, before anything is allocated, and integers beyond 64 bits and reals
- * beyond a double are overwritten by +-1e308 and blanks, which says "very large" just as well.
- * Where such an integer is an id, its digits are kept: an id is echoed digit by digit. Long strings
- * are found, for long_strings.h.
+ * The parser builds a tree for any text and refuses numbers that do not fit its types. So limits
+ * are kept here, before anything is allocated, and integers beyond 64 bits and reals beyond a
+ * double are overwritten by +-1e308 and blanks, which says "very large" just as well. Where such an
+ * integer is an id, its digits are kept: an id is echoed digit by digit. Long strings are found,
+ * for long_strings.h.
  *
- * The scan does not judge syntax. What it makes of malformed text does not matter, since the parser
- * refuses that text afterwards. */
+ * The scan does not judge syntax. Its changes to malformed text do not matter, since the parser
+ * refuses such text afterwards. */
 #pragma once
 
 #include "base/error.h"
@@ -35,8 +35,8 @@ struct scan_number {
 
 /* A long string that is a value. */
 struct scan_string {
-    size_t node;  /* which value of the message it is; the first one is 1 */
-    size_t start; /* of what is between its quotes */
+    size_t node;  /* its number among the values of the message; the first is 1 */
+    size_t start; /* of the text between its quotes */
     size_t end;
 };
 

@@ -1,4 +1,4 @@
-/* One JSON-RPC peer: ids, calls in flight, cancellation, batches, and what is asked of the client.
+/* One JSON-RPC peer: ids, calls in flight, cancellation, batches, and questions to the client.
  *
  * The transport hands in one message at a time, with the sink that its answer goes to. A call lives
  * from its request to its answer; the half that mcp needs is embedded in it. */
@@ -41,12 +41,12 @@ struct session {
 void session_init(struct session *session, struct mcp_server *server,
                   const struct mcp_peer_settings *settings, struct sink *sink);
 
-/* Cancels what is in flight; nothing is sent any more. */
+/* Cancels the calls in flight; nothing is sent any more. */
 void session_deinit(struct session *session);
 
 /* Processes INCOMING and answers it to SINK, which is borrowed until the answer (LAST) was sent or
- * the sink was closed. HEADERS are those of HTTP, NULL elsewhere; borrowed during the call. False:
- * no answer is owed, and nothing was sent. */
+ * the sink was closed. HEADERS come with HTTP, NULL elsewhere; borrowed during the call. False: no
+ * answer is owed, and nothing was sent. */
 bool session_take(struct session *session, const struct incoming *incoming, struct sink *sink,
                   const struct mcp_headers *headers);
 

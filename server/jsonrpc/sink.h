@@ -1,4 +1,4 @@
-/* Where a session sends to, and what is sent there. */
+/* The receiver of a session's messages, and the ways to send them. */
 #pragma once
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ struct sink {
     /* The connection may be closed for now; the client reconnects for the rest. May be NULL. */
     void (*release)(struct sink *sink);
 
-    bool answers_only; /* carries nothing but what is LAST */
+    bool answers_only; /* carries only messages that are LAST */
 };
 
 /* A response; nothing in it is owned. */

@@ -1,4 +1,4 @@
-/* What either side can: what this server declares, and what a client can be asked for. */
+/* The capabilities of this server, and the requests that a client supports. */
 #pragma once
 
 #include "server/mcp/version.h"
@@ -11,7 +11,7 @@ struct mcp_peer;
 struct mcp_request;
 struct mcp_server;
 
-/* What a server may have, or not. */
+/* The parts that a server may have or lack. */
 enum capability {
     CAPABILITY_NONE, /* every server */
     CAPABILITY_TOOLS,
@@ -20,13 +20,13 @@ enum capability {
     CAPABILITY_COMPLETIONS,
 };
 
-/* True when SERVER has CAPABILITY: an entry of that kind is or was registered. */
+/* True when SERVER has CAPABILITY: an entry of the kind is or was registered. */
 bool capabilities_include(const struct mcp_server *server, enum capability capability);
 
-/* What the server declares to PEER, which speaks VERSION. New reference. */
+/* The capabilities that the server declares to PEER, which speaks VERSION. New reference. */
 json_t *capabilities_of_server(const struct mcp_peer *peer, enum mcp_version version);
 
-/* What the client of REQUEST, whose version is known, can be asked for. */
+/* The requests that the client of REQUEST, whose version is known, supports. */
 struct invocation_client capabilities_of_client(const struct mcp_request *request);
 
 /* The capability that METHOD with PARAMS needs and CLIENT lacks, in the form in which clients

@@ -15,9 +15,9 @@
 
 enum { NAME_SHOWN_BYTES = 64 };
 
-/* What is to be completed. Everything is borrowed. */
+/* The argument to complete. Everything is borrowed. */
 struct completion {
-    completion_fn complete; /* NULL: nothing is known */
+    completion_fn complete; /* NULL: there are no completions */
     void *data;
     const char *argument;
     const char *value;
@@ -104,7 +104,7 @@ static int read_argument(const json_t *params, struct completion *completion, st
     return 0;
 }
 
-/* What is known of the other arguments, since 2025-06-18. */
+/* Reads the values of the other arguments, which clients send since 2025-06-18. */
 static int read_context(const struct mcp_request *request, struct completion *completion,
                         struct error *err)
 {

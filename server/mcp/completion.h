@@ -1,4 +1,4 @@
-/* `completion/complete`: what an argument of a prompt or a variable of a template may be. */
+/* `completion/complete`: the possible values of a prompt's argument or a template's variable. */
 #pragma once
 
 #include "base/error.h"

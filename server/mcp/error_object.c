@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* What goes over the wire for an error code. Codes that are not listed are internal errors: what a
- * tool could not do is a result, not an error, long before it gets here. */
+/* The numbers and names of error codes in answers. Codes that are not listed are internal errors.
+ * The failure of a tool is a result, not an error, long before it gets here. */
 static const struct {
     enum error_code code;
     int number;

@@ -53,7 +53,7 @@ static const json_t *form_several(const json_t *property)
     return titled ? titled : json_object_get(items, "enum");
 }
 
-/* What the field of CHOICE is called. Owned by the caller. */
+/* The name of the field of CHOICE. Owned by the caller. */
 static char *form_switch_name(const char *name, const json_t *choice)
 {
     return memory_format("%s.%s", name, form_value(choice));
@@ -89,7 +89,7 @@ static void form_add_switches(json_t *fields, const char *name, const json_t *pr
     }
 }
 
-/* Moves what was chosen for the field NAME in CONTENT from the fields of its choices to a list. */
+/* Moves the choices for the field NAME in CONTENT from fields of their own to a list. */
 static void form_gather(json_t *content, const char *name, const json_t *property)
 {
     json_t *chosen = json_array();
@@ -108,7 +108,7 @@ static void form_gather(json_t *content, const char *name, const json_t *propert
 
 /* The whole form */
 
-/* The fields that are still there, of those that must be filled in. New reference, or NULL. */
+/* The required fields that are still there. New reference, or NULL. */
 static json_t *form_required(const json_t *schema, const json_t *fields)
 {
     const json_t *names = json_object_get(schema, "required");

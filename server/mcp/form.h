@@ -1,4 +1,4 @@
-/* Forms for clients of 2025-06-18, which know fewer of their fields than later ones. */
+/* Forms for clients of 2025-06-18, which know fewer kinds of fields than later clients. */
 #pragma once
 
 #include <jansson.h>
@@ -7,6 +7,6 @@
  * its own. New reference. */
 json_t *form_translate(const json_t *schema);
 
-/* The ANSWER to what form_translate has made of SCHEMA, as an answer to SCHEMA itself. New
+/* The ANSWER to the translated SCHEMA (form_translate), as an answer to SCHEMA itself. New
  * reference. */
 json_t *form_restore(const json_t *schema, const json_t *answer);

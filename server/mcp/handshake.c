@@ -19,7 +19,7 @@ static enum mcp_version handshake_agree(const json_t *requested)
     return version;
 }
 
-/* Members may be missing; those that are present must have the right type. */
+/* Members may be missing; a present member must have the right type. */
 static int check_initialize(const json_t *params, struct error *err)
 {
     const json_t *capability = json_object_get(params, "capabilities");

@@ -1,4 +1,4 @@
-/* Who this server is and what it can: `initialize`, `server/discover`, `ping`. */
+/* The methods that present this server: `initialize`, `server/discover`, `ping`. */
 #pragma once
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* Values of HTTP header fields that stand for values in the body (2026-07-28). What is no plain
- * text comes as =?base64?...?=, in UTF-8. */
+/* Values of HTTP header fields that stand for values in the body (2026-07-28). A value that is no
+ * plain text comes as =?base64?...?=, in UTF-8. */
 #pragma once
 
 #include <jansson.h>

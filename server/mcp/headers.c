@@ -88,7 +88,8 @@ int headers_check_method(const struct mcp_request *request, struct error *err)
     return headers_check_name(request, err);
 }
 
-/* What PARAMETER (field name, key, key, ...) leads to in ARGUMENTS; NULL: it is not there. */
+/* The value in ARGUMENTS that PARAMETER (field name, key, key, ...) leads to; NULL: there is
+ * none. */
 static const json_t *find_argument(const json_t *arguments, const json_t *parameter)
 {
     const json_t *value = arguments;

@@ -24,7 +24,7 @@ int headers_check_version(const struct mcp_request *request, const json_t *versi
 int headers_check_method(const struct mcp_request *request, struct error *err);
 
 /* Checks the fields Mcp-Param-... of REQUEST, which calls a tool with ARGUMENTS (or NULL).
- * PARAMETERS are those of the tool, see tool_headers.h; or NULL. */
+ * PARAMETERS belong to the tool, see tool_headers.h; or NULL. */
 int headers_check_parameters(const struct mcp_request *request, const json_t *parameters,
                              const json_t *arguments, struct error *err);
 

@@ -1,5 +1,5 @@
-/* Questions to the client, sent on the stream of one of its own requests, until they are answered
- * (up to 2025-11-25). */
+/* Questions to the client, sent on the stream of a request of its own, until they are answered (up
+ * to 2025-11-25). */
 #pragma once
 
 #include "base/error.h"

@@ -43,7 +43,7 @@ static struct job *job_of(struct invocation *invocation)
     return CONTAINER_OF(invocation, struct job, invocation);
 }
 
-/* What is told on the way */
+/* Messages on the way */
 
 static void job_tell_progress(struct mcp_request *request, double progress, double total,
                               const char *message)
@@ -152,7 +152,7 @@ enum outcome job_start(struct job *job, json_t **ret, struct error *err)
     return job_conclude(job, &failed, ret, err);
 }
 
-/* Tells whoever waits, unless there is more to wait for. */
+/* Tells the waiting request or keeper, unless the outcome is PENDING. */
 static void job_settle(struct job *job, enum outcome outcome, json_t *result,
                        const struct error *err)
 {

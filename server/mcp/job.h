@@ -4,8 +4,8 @@
  *
  *     PREPARED -> RUNNING -> ASKING -> RUNNING ... OVER
  *
- * A job belongs to its request and ends with it, unless it is let go to be a task. When what is
- * invoked asks for something, its rounds ask the client. */
+ * A job belongs to its request and ends with it, unless it is let go to be a task. When the
+ * invocation asks for something, its rounds ask the client. */
 #pragma once
 
 #include "base/error.h"
@@ -23,9 +23,9 @@ struct mcp_server;
 
 struct job;
 
-/* What differs between tools, prompts and resources. */
+/* The differences between tools, prompts and resources. */
 struct job_kind {
-    /* What the method answers when CALL has ended without error. New reference. */
+    /* The answer of the method when JOB's invocation has ended without error. New reference. */
     json_t *(*result)(const struct job *job);
 
     /* The result that stands for ERR. NULL, or no such function: the method answers with ERR. New
@@ -36,14 +36,14 @@ struct job_kind {
     void (*explain)(struct job *job, struct error *err);
 };
 
-/* Who owns a job that has left its request. */
+/* The owner of a job that has left its request. */
 struct job_keeper {
-    /* What is told on the way. MESSAGE may be NULL; DATA is taken. */
+    /* Messages on the way. MESSAGE may be NULL; DATA is taken. */
     void (*progress)(struct job_keeper *keeper, double progress, double total, const char *message);
     void (*log)(struct job_keeper *keeper, enum log_severity level, const char *logger,
                 json_t *data);
 
-    /* The client is to be asked what is in job->rounds.asked; see job_answer. */
+    /* The client is to be asked the questions in job->rounds.asked; see job_answer. */
     void (*ask)(struct job_keeper *keeper);
 
     /* The end; see mcp_request.done. The job may be freed. */
@@ -67,17 +67,17 @@ struct job {
     struct job_keeper *keeper;   /* borrowed: the owner then */
     enum mcp_version version;
     json_t *params;   /* owned: the arguments are in them */
-    const char *name; /* of what is invoked; borrowed from them */
+    const char *name; /* of the invoked entry; borrowed from `params` */
     struct trace trace;
-    char *message;        /* what it has told last; owned; NULL: nothing */
+    char *message;        /* its last progress message; owned; NULL: there was none */
     json_t *error_data;   /* of the final error, when no request holds it; owned; or NULL */
     struct ev_timer stay; /* running until the job leaves its request */
-    void (*leave)(struct job *job); /* what is to be done then */
+    void (*leave)(struct job *job); /* called when `stay` fires */
 };
 
 /* A job of KIND, owned by REQUEST, with the answers that the request carries. It invokes NAME with
  * ARGUMENTS (may be NULL); both are borrowed from the params. NULL with ERR when the answers do not
- * belong to what was asked. The caller prepares the call next. */
+ * belong to the questions. The caller prepares the call next. */
 struct job *job_new(struct mcp_request *request, const struct job_kind *kind, const char *name,
                     json_t *arguments, struct error *err);
 void job_free(struct job *job);
@@ -88,7 +88,7 @@ enum outcome job_start(struct job *job, json_t **ret, struct error *err);
 /* Stops JOB, which can then be freed. */
 void job_cancel(struct job *job);
 
-/* What the client answered; see mcp_request_answer. */
+/* Takes the client's answer; see mcp_request_answer. */
 void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *err);
 
 /* Leaving the request */
@@ -103,5 +103,5 @@ void job_leave(struct job *job, struct job_keeper *keeper);
  * its request. */
 void job_answer(struct job *job, const char *key, json_t *answer);
 
-/* What KIND's method answers to FAILED: READY with *RET, or FAILED with ERR. */
+/* The answer of the method when the invocation has FAILED: READY with *RET, or FAILED with ERR. */
 enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err);

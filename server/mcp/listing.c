@@ -95,7 +95,8 @@ static int listing_read_cursor(const struct registry *registry, enum registry_ki
 
 /* Pages */
 
-/* Nobody else may be given a list that depends on who reads it, or on what the request wants. */
+/* A list that depends on its reader, or on the wishes of the request, must not be given to other
+ * readers. */
 static const struct result_caching *listing_caching(const struct listing_reader *reader)
 {
     bool is_own = reader->principal || reader->form != RESULT_FORM_UNSAID;

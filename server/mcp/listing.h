@@ -1,8 +1,8 @@
-/* Lists of what is registered, in pages, for the four methods that list.
+/* Lists of registered entries, in pages, for the four methods that list.
  *
- * A cursor names the last entry of the page before, so it stays good while others come and go. What
- * most clients want, the first page, is kept as text for each revision and form of results until
- * the list changes. */
+ * A cursor names the last entry of the page before, so it stays good while other entries come and
+ * go. The first page, which most clients want, is kept as text for each revision and form of
+ * results until the list changes. */
 #pragma once
 
 #include "base/error.h"
@@ -19,11 +19,12 @@ struct principal;
 
 enum { LISTING_PAGE_SIZE = 100 };
 
-/* Who reads a list. */
+/* The reader of a list. */
 struct listing_reader {
     enum mcp_version version;
-    enum result_form form;             /* of the results that it wants */
-    const struct principal *principal; /* that is shown something of its own; NULL: everybody */
+    enum result_form form;             /* the form of results that it wants */
+    const struct principal *principal; /* a principal that sees other entries than everybody; NULL:
+                                          everybody */
 };
 
 /* A list: of the entries of KIND, in the member MEMBER of the result. */
@@ -31,11 +32,11 @@ struct listing {
     enum registry_kind kind;
     const char *member;
 
-    /* What READER is shown of ENTRY. New reference. */
+    /* The definition of ENTRY for READER. New reference. */
     json_t *(*define)(const struct registry_entry *entry, const struct listing_reader *reader);
 
-    /* True when PRINCIPAL is shown something else than everybody; its list is then not kept. NULL:
-     * nobody is. */
+    /* True when PRINCIPAL sees another list than everybody; its list is then not kept. NULL: all
+     * see the same list. */
     bool (*is_personal)(const struct registry *registry, const struct principal *principal);
 };
 

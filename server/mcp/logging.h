@@ -1,4 +1,4 @@
-/* Log messages for the client: levels by name, and who wants which. */
+/* Log messages for the client: levels by name, and the level that each client wants. */
 #pragma once
 
 #include "base/error.h"
@@ -22,6 +22,6 @@ enum outcome logging_set_level(struct mcp_request *request, json_t **ret, struct
 /* The params of notifications/message. DATA is taken. New reference. */
 json_t *logging_params(enum log_severity level, const char *logger, json_t *data);
 
-/* Sends DATA (taken) to whoever sent REQUEST, if it wants to hear of LEVEL. */
+/* Sends DATA (taken) to the sender of REQUEST, if it wants to hear of LEVEL. */
 void logging_send(struct mcp_request *request, enum log_severity level, const char *logger,
                   json_t *data);

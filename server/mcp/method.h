@@ -1,4 +1,5 @@
-/* The methods of the protocol: of which revisions each is, and what answers it. */
+/* The methods of the protocol: the revisions that each is part of, and the function that answers
+ * it. */
 #pragma once
 
 #include "base/error.h"
@@ -18,6 +19,6 @@ struct method {
     enum outcome (*start)(struct mcp_request *request, json_t **ret, struct error *err);
 };
 
-/* The method of REQUEST, whose version is known; NULL when the version or the server has none of
- * that name. */
+/* The method of REQUEST, whose version is known; NULL when the version or the server has no method
+ * of its name. */
 const struct method *method_find(const struct mcp_request *request);

@@ -1,7 +1,7 @@
 /* The parameters of a request, whose types nobody has checked yet.
  *
- * The envelope is what a request says about itself in `_meta`. A modern request says all of it
- * there, its protocol version first; an older one only where progress should go. */
+ * The envelope is the request's description of itself in `_meta`. A modern request gives all of it,
+ * its protocol version first; an older request gives only the token for progress. */
 #pragma once
 
 #include "base/error.h"
@@ -22,25 +22,26 @@ struct mcp_request;
 /* True when PARAMS claim to be a request that stands alone, rightly or not. */
 bool envelope_is_claimed(const json_t *params);
 
-/* True when PARAMS really are one of a revision that is served here. */
+/* True when PARAMS really are a request of a stateless revision that is served here. */
 bool envelope_is_modern(const json_t *params);
 
-/* Takes version, capabilities and log level of a modern REQUEST from its envelope, or says what is
- * wrong with it, or with the header fields beside it. For a version that is not served `error_data`
- * is set too. */
+/* Takes version, capabilities and log level of a modern REQUEST from its envelope, or -1 with ERR:
+ * the envelope is faulty, or the header fields beside it are. For a version that is not served
+ * `error_data` is set too. */
 int envelope_read(struct mcp_request *request, struct error *err);
 
 /* The progress token in PARAMS; NULL when there is none or it is no string or integer. Borrowed. */
 json_t *envelope_progress_token(const json_t *params);
 
-/* The form of results that PARAMS ask for in `_meta`. What is no form is ERROR_INVALID_PARAMS. */
+/* The form of results that PARAMS ask for in `_meta`. ERROR_INVALID_PARAMS for a value that is no
+ * form. */
 int envelope_result_form(const json_t *params, enum result_form *ret, struct error *err);
 
-/* Members that several methods have. They are borrowed from PARAMS; what is wrong is
- * ERROR_INVALID_PARAMS. */
+/* Members that several methods have. They are borrowed from PARAMS. ERROR_INVALID_PARAMS for a
+ * faulty value. */
 
-/* The string MEMBER of PARAMS, which must be there. One with a NUL in it, which nothing that is
- * registered has, is read as "". */
+/* The string MEMBER of PARAMS, which must be there. A string with a NUL in it is read as "": no
+ * registered entry has such a name. */
 int params_name(const json_t *params, const char *member, const char **ret, struct error *err);
 
 /* The object `arguments` of PARAMS, or NULL. */

@@ -11,9 +11,9 @@ struct mcp_server;
 struct tool_caller;
 
 struct mcp_peer_settings {
-    const char *principal; /* who it is, for what must be kept apart; copied */
-    const char *label;     /* what the log calls this connection or session, or NULL; copied */
-    bool anonymous;        /* others come as the same principal */
+    const char *principal; /* the principal that it comes as, which keeps clients apart; copied */
+    const char *label;     /* the name of this connection or session in the log, or NULL; copied */
+    bool anonymous;        /* other clients come as the same principal */
     bool lasting;          /* it comes again: a connection, a session */
     bool stateless;        /* one request that stands alone: there is no handshake */
 };
@@ -27,9 +27,10 @@ struct mcp_peer {
     bool stateless;
     bool slow;                    /* does not read: progress and log messages are dropped */
     struct tool_caller *caller;   /* the tools' half; owned reference */
-    struct subscriber subscriber; /* what it is told without a request */
+    struct subscriber subscriber; /* the changes that it is told of without a request */
 
-    /* Set by whoever embeds it: a notification that belongs to no request. PARAMS is taken. */
+    /* Set by the embedding object: sends a notification that belongs to no request. PARAMS is
+     * taken. */
     void (*notify)(struct mcp_peer *peer, const char *method, json_t *params);
 };
 

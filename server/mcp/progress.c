@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST_EXACT_INTEGER 9007199254740991.0 /* 2^53 - 1: what every JSON reader keeps */
+#define LARGEST_EXACT_INTEGER 9007199254740991.0 /* 2^53 - 1: every JSON reader keeps it */
 
 void progress_init(struct progress *progress, json_t *token)
 {

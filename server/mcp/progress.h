@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-/* What one request tells. */
+/* The progress of one request. */
 struct progress {
     json_t *token; /* borrowed from its params; NULL: no progress wanted */
     double told;   /* the last */

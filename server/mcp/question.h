@@ -1,4 +1,4 @@
-/* Translates requests to the client from the newest revision to that of the client, and their
+/* Translates requests to the client from the newest revision to the client's revision, and their
  * answers back. */
 #pragma once
 

@@ -1,9 +1,8 @@
 /* One request of the Model Context Protocol, over any transport.
  *
- * It is embedded in the JSON-RPC call above it. Which revision applies is decided per request: one
- * whose _meta names a protocol version is served statelessly at that version; otherwise the version
- * that `initialize` negotiated applies. Everything is built in the newest shape and translated
- * down. */
+ * It is embedded in the JSON-RPC call above it. The revision is decided for each request: a version
+ * in its _meta applies, and the request is served statelessly; otherwise the version negotiated by
+ * `initialize` applies. Everything is built in the newest shape and translated down. */
 #pragma once
 
 #include "base/error.h"
@@ -66,7 +65,8 @@ struct mcp_request {
     const json_t *capabilities; /* of the client, at this request; borrowed; NULL for none */
     struct progress progress;
     int log_level;               /* least severe level a modern request wants; -1: none */
-    struct subscriber *listener; /* what it listens to; owned; NULL: nothing */
+    struct subscriber *listener; /* the subscriptions that it listens for; owned; NULL: it does not
+                                    listen */
     struct job *job;             /* owned; NULL: none was started, or it has left the request */
     struct task *task;           /* that it waits for; borrowed; NULL: it does not */
     struct list waiting;         /* in the task */

@@ -42,7 +42,7 @@ void request_states_free(struct request_states *states)
     free(states);
 }
 
-/* What a state is for, so short that it can be in it. */
+/* A digest of OWNER, short enough to be part of a state. */
 static void digest_owner(const struct request_state_owner *owner, char ret[DIGEST_TEXT_BYTES])
 {
     AUTO_FREE char *arguments =
@@ -57,7 +57,7 @@ static void digest_owner(const struct request_state_owner *owner, char ret[DIGES
     digest_finish(&digest, ret);
 }
 
-/* Whoever sets the clock of the machine back makes no state good again. */
+/* Setting the clock of the machine back makes no expired state valid again. */
 static json_int_t request_state_now(void)
 {
     return (json_int_t)clock_seconds();
@@ -94,7 +94,7 @@ char *request_state_seal(struct request_states *states, const struct request_sta
     return memory_format(REQUEST_STATE_PREFIX "%s.%s", text, mac);
 }
 
-/* The payload of TEXT, if it is one of ours. New reference, or NULL. */
+/* The payload of TEXT, if we have signed it. New reference, or NULL. */
 static json_t *request_state_verify(const struct request_states *states, const char *text)
 {
     const char *payload = text + strlen(REQUEST_STATE_PREFIX);

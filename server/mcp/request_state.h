@@ -12,15 +12,15 @@ enum { REQUEST_STATE_SECONDS = 600 };
 
 struct request_states;
 
-/* What a state belongs to. Borrowed. */
+/* The owner of a state. Borrowed. */
 struct request_state_owner {
     const char *principal;
     const char *method;
-    const char *name;        /* of what is invoked */
+    const char *name;        /* of the invoked entry */
     const json_t *arguments; /* or NULL */
 };
 
-/* A new key; states that were made with another one are not known. */
+/* A new key; states that were made with another key are not accepted. */
 struct request_states *request_states_new(void);
 void request_states_free(struct request_states *states);
 

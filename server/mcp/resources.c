@@ -52,7 +52,7 @@ static json_t *define_template(const struct registry_entry *entry,
 }
 
 /* Resources that templates stand for come from a lister, for one caller, and change at any time.
- * The first page begins with those that are registered, which are few beside a lister. A cursor is
+ * The first page begins with the registered resources, which are few beside a lister's. A cursor is
  * the last URI of the page before. */
 
 #define CURSOR_PREFIX "behind "

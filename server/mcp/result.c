@@ -118,7 +118,7 @@ static json_t *result_message(json_t *newest, enum mcp_version version)
     return known;
 }
 
-/* What TRANSLATE makes of each element of ARRAY. */
+/* The elements of ARRAY, each translated by TRANSLATE. */
 static json_t *translate_all(const json_t *array, enum mcp_version version,
                              json_t *(*translate)(json_t *element, enum mcp_version version))
 {

@@ -1,4 +1,4 @@
-/* Translates results from the newest revision to that of the request. */
+/* Translates results from the newest revision to the request's. */
 #pragma once
 
 #include "server/mcp/version.h"
@@ -22,7 +22,7 @@ void result_drop_newer(json_t *object, const struct result_member *members, size
 /* The serverInfo of VERSION. New reference. */
 json_t *result_server_info(const struct mcp_server *server, enum mcp_version version);
 
-/* Removes from the `annotations` of OBJECT what VERSION does not know yet. */
+/* Removes from the `annotations` of OBJECT the members that VERSION does not know yet. */
 void result_drop_newer_annotations(json_t *object, enum mcp_version version);
 
 /* Content blocks, messages of a prompt, contents of resources at VERSION. A block that it does not
@@ -34,7 +34,7 @@ json_t *result_contents(const json_t *contents, enum mcp_version version);
 /* Adds the members of META (taken) to the `_meta` of RESULT. */
 void result_add_meta(json_t *result, json_t *meta);
 
-/* Adds what every result at VERSION carries. Returns RESULT. */
+/* Adds the members that every result at VERSION carries. Returns RESULT. */
 json_t *result_finish(const struct mcp_server *server, enum mcp_version version, json_t *result);
 
 /* The same for a result of another type than "complete". */
@@ -47,9 +47,10 @@ struct result_caching {
     bool is_private;
 };
 
-extern const struct result_caching result_caching_list;     /* what the server offers to all */
-extern const struct result_caching result_caching_own_list; /* what it offers to one of them */
-extern const struct result_caching result_caching_contents; /* what may change at any time */
+extern const struct result_caching result_caching_list;     /* a list that all clients see */
+extern const struct result_caching result_caching_own_list; /* a list that depends on its reader */
+extern const struct result_caching result_caching_contents; /* contents that may change at any
+                                                               time */
 
 /* The same for a result that may be kept. */
 json_t *result_finish_cacheable(const struct mcp_server *server, enum mcp_version version,

@@ -68,7 +68,7 @@ static json_t *translate_questions(const struct job *job)
     return questions;
 }
 
-/* The content of the sealed state: what the next round needs. New reference. */
+/* The content of the sealed state, for the next round. New reference. */
 static json_t *state_content(const struct job *job, const json_t *questions)
 {
     json_t *asked = json_array();

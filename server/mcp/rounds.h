@@ -1,8 +1,8 @@
-/* What a job asks its client, round after round, and what the client answers.
+/* The questions of a job to its client, round after round, and the client's answers.
  *
- * How the client is asked depends on the revision: in an answer of its own, with the state to come
- * back with (2026-07-28), or in requests to the client, while the first one waits (before). A job
- * that has left its request has its keeper ask. */
+ * The form of the questions depends on the revision: a response with questions and the state to
+ * come back with (2026-07-28), or requests to the client while the first request waits (before). A
+ * job that has left its request has its keeper ask. */
 #pragma once
 
 #include "base/error.h"
@@ -16,14 +16,14 @@
 struct job;
 struct mcp_request;
 
-#define ROUNDS_PATIENCE_SECONDS 600.0 /* for the client to answer what it is asked */
+#define ROUNDS_PATIENCE_SECONDS 600.0 /* for the client to answer its questions */
 
 enum { JOB_ROUNDS = 8 }; /* most, where the server sends requests to the client */
 
 struct rounds {
-    json_t *answers; /* what the client has answered so far, by key; owned; NULL: nothing */
+    json_t *answers; /* the client's answers so far, by key; owned; NULL: none */
     json_t *state;   /* the tool's own, kept for this round; owned; NULL: nothing */
-    json_t *asked;   /* what is not answered yet, by key; owned; NULL: nothing */
+    json_t *asked;   /* the open questions, by key; owned; NULL: none */
     unsigned count;
     struct inquiry inquiry;   /* the open requests to the client (up to 2025-11-25) */
     struct ev_timer patience; /* running while a request waits for answers; set up by the job */
@@ -31,8 +31,8 @@ struct rounds {
 
 void rounds_deinit(struct job *job);
 
-/* Reads the answers that the request of JOB carries. -1 with ERR: they do not belong to what was
- * asked. */
+/* Reads the answers that the request of JOB carries. -1 with ERR: they do not belong to the
+ * questions. */
 int rounds_read(struct job *job, struct error *err);
 
 /* Asks the questions with which the invocation of JOB has ended. READY: *RET is the response to the

@@ -1,5 +1,5 @@
-/* What serves the Model Context Protocol, in all of its revisions at once: what is registered, and
- * what all clients share. */
+/* A server of the Model Context Protocol, in all of its revisions at once: the registry, and the
+ * state that all clients share. */
 #pragma once
 
 #include <ev.h>
@@ -15,21 +15,21 @@ struct request_states;
 struct subscriptions;
 struct task_store;
 
-/* What this server is. */
+/* The server. */
 struct mcp_server {
     /* Inputs, set before mcp_server_init; borrowed, and outlive all peers. */
     struct ev_loop *loop;
     struct registry *registry;
     const char *name;
-    const char *title; /* this and the next ones may be NULL */
+    const char *title; /* `title` and the following members may be NULL */
     const char *version;
     const char *description;
     const char *website_url;
     json_t *icons;    /* array of {src, mimeType, sizes} */
     size_t page_size; /* most entries of a list in one answer; 0: as many as usual */
 
-    /* The instructions for the model of PRINCIPAL, owned by the caller. *RET_IS_OWN: others get
-     * other ones. May be NULL. */
+    /* The instructions for the model of PRINCIPAL, owned by the caller. *RET_IS_OWN: other
+     * principals get other instructions. May be NULL. */
     char *(*instruct)(void *data, const struct principal *principal, bool *ret_is_own);
     void *instruct_data; /* borrowed */
 
@@ -43,7 +43,7 @@ struct mcp_server {
 
 void mcp_server_init(struct mcp_server *server);
 
-/* Cancels what runs without a request: tasks. */
+/* Cancels the tasks, which run without a request. */
 void mcp_server_stop(struct mcp_server *server);
 
 /* All peers are gone. */

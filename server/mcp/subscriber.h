@@ -1,4 +1,4 @@
-/* One that is told of what changes: what it wants, and what it is to be told next. */
+/* A subscriber to changes: its wishes, and the changes that it is to be told next. */
 #pragma once
 
 #include "base/error.h"
@@ -15,17 +15,19 @@ struct mcp_request;
 
 enum {
     SUBSCRIPTIONS_RESOURCES = 1024, /* most resources that one subscriber watches */
-    SUBSCRIPTIONS_URI_BYTES = 8192, /* the longest name of one */
+    SUBSCRIPTIONS_URI_BYTES = 8192, /* the longest URI of a resource */
 };
 
 struct subscriber {
     struct list link;            /* in the server's subscriptions */
-    struct mcp_peer *peer;       /* borrowed: whom it belongs to */
-    struct mcp_request *request; /* borrowed: what listens; NULL: the peer itself */
-    json_t *id;                  /* owned: of that request; NULL: the peer itself */
+    struct mcp_peer *peer;       /* borrowed: the peer that it belongs to */
+    struct mcp_request *request; /* borrowed: the request that listens; NULL: the peer itself
+                                    listens */
+    json_t *id;                  /* owned: the id of `request`; NULL: the peer itself listens */
     unsigned wanted;             /* a bit for each list */
-    unsigned pending;            /* those lists that have changed since it was last told */
-    json_t *resources;           /* owned: by URI, true if it has changed since then; NULL: none */
+    unsigned pending;            /* a bit for each list that has changed since it was last told */
+    json_t *resources;           /* owned: by URI, true if the resource has changed since it was
+                                    last told; NULL: none */
     json_t *tasks;               /* the same for ids of tasks */
 };
 
@@ -34,20 +36,20 @@ void subscriber_deinit(struct subscriber *subscriber);
 /* Tells SUBSCRIBER by METHOD, now. PARAMS is taken. */
 void subscriber_send(struct subscriber *subscriber, const char *method, json_t *params);
 
-/* Tells SUBSCRIBER everything that was noted. */
+/* Tells SUBSCRIBER all noted changes. */
 void subscriber_tell(struct subscriber *subscriber);
 
 /* It wants every list that the server has. */
 void subscriber_want_lists(struct subscriber *subscriber);
 
-/* Adds the resource URI to what it wants; -1 when that is one too many. */
+/* Adds the resource URI to the wanted resources; -1 when they are too many then. */
 int subscriber_add_resource(struct subscriber *subscriber, const char *uri, struct error *err);
 
 /* Reads what LISTENER wants from the parameters of its request. *RET is the part that the server
  * can give. New reference. */
 int subscriber_read_wishes(struct subscriber *listener, json_t **ret, struct error *err);
 
-/* Notes what has changed, if SUBSCRIBER wants to know: an entry of KIND, resources, a task. */
+/* Notes a change, if SUBSCRIBER wants to know of it: an entry of KIND, resources, a task. */
 void subscriber_note_list(struct subscriber *subscriber, enum registry_kind kind);
 void subscriber_note_resource(struct subscriber *subscriber, const struct registry_update *update);
 void subscriber_note_task(struct subscriber *subscriber, const char *id);

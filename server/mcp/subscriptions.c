@@ -22,7 +22,7 @@ struct subscriptions {
     struct list peers;         /* of struct subscriber */
     struct list listeners;     /* likewise */
     size_t listener_count;
-    struct ev_timer due; /* running while somebody is to be told something */
+    struct ev_timer due; /* running while a subscriber is to be told of a change */
 };
 
 /* Telling */
@@ -149,7 +149,7 @@ void subscriptions_resume(struct mcp_peer *peer)
     subscriptions_schedule(peer->server->subscriptions);
 }
 
-/* What one principal has of all. */
+/* The share of one principal. */
 struct subscriptions_share {
     size_t subscribers;
     size_t resources;

@@ -1,9 +1,9 @@
-/* What clients are told without having asked just now: lists, resources and tasks that change.
+/* Notifications to clients of lists, resources and tasks that change.
  *
  *     registry, task store --- subscriptions --- subscribers: peers (up to 2025-11-25), and
  * requests that listen
  *
- * A subscriber notes what it is to be told, and is told when the loop comes round: what happens
+ * A subscriber notes changes, and is told of them when the loop comes round: a change that happens
  * several times until then, or while its client does not read, is told once. */
 #pragma once
 
@@ -35,7 +35,7 @@ void subscriptions_remove_peer(struct mcp_peer *peer);
 /* PEER, which has just done the handshake, wants to know of the lists that it has been told of. */
 void subscriptions_begin(struct mcp_peer *peer);
 
-/* PEER reads again: what it has missed is told. */
+/* PEER reads again: it is told of the changes that it has missed. */
 void subscriptions_resume(struct mcp_peer *peer);
 
 /* Answers the requests of PEER that listen: there will be nothing more. */

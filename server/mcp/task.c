@@ -129,7 +129,7 @@ static void task_ask(struct task *task)
     }
 }
 
-/* What is asked on the stream of another request says which task it belongs to. */
+/* A question on the stream of another request names the task that it belongs to. */
 static void mark_requests(const struct task *task)
 {
     const char *key;
@@ -178,7 +178,7 @@ json_t *task_requests(const struct task *task)
     return requests;
 }
 
-/* What ANSWERS say to what is asked now, by the keys that the job knows. New reference. */
+/* The ANSWERS to the open questions, by the keys that the job knows. New reference. */
 static json_t *find_answers(const struct task *task, const json_t *answers)
 {
     json_t *found = json_object();
@@ -306,7 +306,8 @@ void task_cancel(struct task *task)
 
 /* Waiting */
 
-/* Questions that were sent on its stream are sent again on that of the next one. */
+/* Questions that were sent on the stream of REQUEST are sent again on the stream of the next
+ * waiting request. */
 static void task_cancel_waiting(struct mcp_request *request)
 {
     struct task *task = request->task;

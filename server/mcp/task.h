@@ -1,10 +1,9 @@
-/* A task: a job that goes on without the request that started it, and is asked after.
+/* A task: a job that goes on without the request that started it, and whose state clients ask for.
  *
- *     task store --- task --- job --- invocation --- what is registered
+ *     task store --- task --- job --- invocation --- registered entry
  *
  * It is known to its principal only, in the form in which it was made (2025-11-25, or the extension
- * of 2026-07-28), whichever connection asks; what it ends with is kept until its time to live is
- * over. */
+ * of 2026-07-28), whichever connection asks. Its result is kept until its time to live is over. */
 #pragma once
 
 #include "base/error.h"
@@ -27,7 +26,7 @@ struct task_store;
 enum task_status {
     TASK_WORKING,
     TASK_INPUT_REQUIRED,
-    TASK_COMPLETED, /* final, as are the next ones */
+    TASK_COMPLETED, /* final, like the states below */
     TASK_FAILED,
     TASK_CANCELLED,
 };
@@ -37,11 +36,12 @@ struct task {
     struct task_store *store;    /* borrowed: the owner */
     char *id;                    /* nobody can guess it; owned */
     unsigned long number;        /* rises from task to task */
-    struct principal *principal; /* whose it is; owned reference */
-    enum mcp_version version;    /* that it was made at */
+    struct principal *principal; /* the principal that it belongs to; owned reference */
+    enum mcp_version version;    /* the revision that it was made at */
 
     enum task_status status;
-    char *message;           /* what the work has told last, or why it failed; owned; or NULL */
+    char *message;           /* the last progress message, or the reason of the failure; owned; or
+                                NULL */
     struct timespec created; /* by the wall clock, as clients see it */
     struct timespec updated;
     double began; /* by the clock that only rises */
@@ -56,8 +56,8 @@ struct task {
     size_t bytes;          /* of the result, as JSON */
 
     struct list waiters;   /* of struct mcp_request, by `waiting`: requests for the result */
-    struct mcp_peer *peer; /* borrowed: the session that it came from, told of what happens; NULL:
-                              there was none, or it is gone */
+    struct mcp_peer *peer; /* borrowed: the session that it came from, which gets its notifications;
+                              NULL: there was none, or it is gone */
     struct progress progress;
 };
 
@@ -67,7 +67,7 @@ const char *task_status_name(enum task_status status);
 /* A task of PRINCIPAL of which nothing else is known yet. The store makes one. */
 struct task *task_new(struct task_store *store, unsigned long number, double ttl);
 
-/* Cancels what is left of it. Those who wait get an error. */
+/* Cancels its job. Requests that wait get an error. */
 void task_free(struct task *task);
 
 /* Moves JOB (taken) from its request to TASK. */

@@ -10,9 +10,9 @@
 /* Its state. New reference. */
 json_t *task_view(const struct task *task);
 
-/* The same with what it ended with or asks for, where the form has that beside it. New reference.
- */
+/* The same with its result or its questions, where the form has them beside the state. New
+ * reference. */
 json_t *task_view_detailed(const struct task *task);
 
-/* What a message that belongs to it has in _meta. New reference. */
+/* The member of _meta in a message that belongs to TASK. New reference. */
 json_t *task_view_related(const struct task *task);

@@ -13,7 +13,7 @@ struct mcp_request;
 #define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 
 /* Starts the call of a tool that JOB is, directly or as a task, as the tool, the revision and the
- * request want it; see mcp_request_start. MISFIT: what is wrong with its arguments, or NULL. */
+ * request want it; see mcp_request_start. MISFIT: the fault of its arguments, or NULL. */
 enum outcome tasks_start_call(struct job *job, const struct error *misfit, json_t **ret,
                               struct error *err);
 

@@ -33,7 +33,7 @@ static const char *const task_support_names[] = {
     [TOOL_TASK_REQUIRED] = "required",
 };
 
-/* What PRINCIPAL sees of TOOL, or everybody if it is NULL. */
+/* The view that PRINCIPAL has of TOOL; NULL: the view of everybody. */
 static struct tool_view tools_view(const struct tool *tool, const struct principal *principal)
 {
     struct tool_view view;

@@ -57,7 +57,7 @@ static void used_states_drop(struct used_states *states, struct used_states_owne
     free(state);
 }
 
-/* Drops those that are not good any more, in any case. */
+/* Drops the states of OWNER that have expired. */
 static void used_states_expire(struct used_states *states, struct used_states_owner *owner,
                                int64_t now)
 {
@@ -87,7 +87,7 @@ void used_states_free(struct used_states *states)
     free(states);
 }
 
-/* The owner of the states of PRINCIPAL, made if there is none. What has expired is forgotten. */
+/* The owner of the states of PRINCIPAL, made if there is none. Expired states are forgotten. */
 static struct used_states_owner *used_states_open(struct used_states *states, const char *principal,
                                                   int64_t now)
 {

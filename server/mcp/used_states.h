@@ -1,8 +1,9 @@
-/* Which request states have been used, for as long as they would still be good.
+/* The request states that have been used, kept until they expire.
  *
- * They are counted for each principal. When USED_STATES of them are remembered, the principal that
- * has the most forgets its oldest, and from then on its states that are as old are refused: so none
- * can be used twice, and nobody loses a state because of what others have used. */
+ * They are counted for each principal. When USED_STATES of them are remembered, the oldest state of
+ * the principal with the most states is forgotten, and from then on its states of that age are
+ * refused. So no state can be used twice, and no principal loses a state to the states of
+ * another. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,6 +21,6 @@ struct used_states *used_states_new(int64_t seconds);
 void used_states_free(struct used_states *states);
 
 /* Uses the state NONCE of PRINCIPAL, which was made at MADE, in seconds of a clock that is never
- * set, as is NOW. False: it was used before, or nobody can know. */
+ * set, like NOW. False: it was used before, has expired, or is as old as a forgotten state. */
 bool used_states_take(struct used_states *states, const char *principal, const char *nonce,
                       int64_t made, int64_t now);

@@ -1,4 +1,4 @@
-/* Protocol revisions, and what each can carry. */
+/* Protocol revisions. */
 #pragma once
 
 #include <jansson.h>
@@ -17,7 +17,7 @@ enum mcp_version {
 /* The revision called NAME, or MCP_VERSION_NONE. */
 enum mcp_version mcp_version_find(const char *name);
 
-/* The same for VALUE; MCP_VERSION_NONE for one that is no string. */
+/* The same for VALUE; MCP_VERSION_NONE if it is no string. */
 enum mcp_version mcp_version_of(const json_t *value);
 
 /* "2025-11-25"; static storage. */

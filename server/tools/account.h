@@ -1,5 +1,5 @@
-/* Calls of tools in the log and the metrics, written when they end: who called what, how it ended,
- * how long it took. Code, output and other data of the caller are never logged. */
+/* Calls of tools in the log and the metrics, written when they end: the caller, the tool, the end
+ * and the time of each. Code, output and other data of the caller are never logged. */
 #pragma once
 
 #include "base/error.h"

@@ -50,11 +50,11 @@ static void digest_place(const struct invocation *invocation, const struct envir
     digest_finish(&digest, ret);
 }
 
-/* What a person is to decide about. */
+/* The question that a person is to decide. */
 struct approval_question {
     enum approval_policy policy;
     char *text;                    /* owned */
-    char place[DIGEST_TEXT_BYTES]; /* where it is to run: see digest_place */
+    char place[DIGEST_TEXT_BYTES]; /* the place of the run: see digest_place */
     char
         shown[DIGEST_TEXT_BYTES]; /* the text and the place, whose configuration it shows in part */
 };

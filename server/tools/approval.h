@@ -1,5 +1,5 @@
-/* Asks a person to approve a run. An approval counts once, and for exactly what was shown: if
- * anything has changed when the answer comes, the question is asked again. */
+/* Asks a person to approve a run. An approval counts once, and exactly for the text that was shown:
+ * if anything has changed when the answer comes, the question is asked again. */
 #pragma once
 
 #include "server/tools/approval_text.h"

@@ -10,7 +10,7 @@
 #define BETWEEN_WORDS " \t\r\n.,:;!-"
 
 struct form_choice {
-    const char *word; /* the value, and what a person types */
+    const char *word; /* the value, which a person may type */
     enum approval_choice choice;
     const char *title;
 };

@@ -1,5 +1,5 @@
 /* The form that a person answers. It has one field, because there are clients that can fill in no
- * more: they show the text of the question and send whatever the person types. */
+ * more: they show the text of the question and send the text that the person types. */
 #pragma once
 
 #include "environments/approval_policy.h"
@@ -9,7 +9,7 @@
 enum approval_choice {
     APPROVAL_CHOICE_NONE, /* the answer does not fit the form */
     APPROVAL_CHOICE_NO,
-    APPROVAL_CHOICE_ONCE, /* this code, and later calls are asked about again */
+    APPROVAL_CHOICE_ONCE, /* only this code: later calls are asked about again */
     APPROVAL_CHOICE_YES,  /* with APPROVAL_FIRST later calls, too */
 };
 
@@ -19,7 +19,7 @@ json_t *approval_form(enum approval_policy policy);
 /* Says in one sentence how to answer, for people who are not shown the form. Static storage. */
 const char *approval_form_advice(enum approval_policy policy);
 
-/* What CONTENT, an answer to the form for POLICY, says. *RET_REASON: what was typed behind a no,
- * for the model; NULL or a part of CONTENT. */
+/* The choice in CONTENT, an answer to the form for POLICY. *RET_REASON: the text that was typed
+ * behind a no, for the model; NULL or a part of CONTENT. */
 enum approval_choice approval_form_read(const json_t *content, enum approval_policy policy,
                                         const char **ret_reason);

@@ -12,12 +12,13 @@ struct approval_subject {
     const json_t *definition; /* if the call defines the environment, else NULL */
     double timeout;           /* seconds */
     const char *directory;    /* its working directory, described in words */
-    const char *session;      /* likewise; NULL: the code runs in a Python of its own */
-    const json_t *files;      /* that are put into it first, or NULL */
+    const char *session;      /* its session, described in words; NULL: the code runs in a Python of
+                                 its own */
+    const json_t *files;      /* files that are put into the directory first, or NULL */
     const char *code;
     size_t length;
 };
 
-/* Describes where the script of SUBJECT runs and what it may reach, and ends with its code. Owned
- * by the caller. */
+/* Describes the place of SUBJECT's script and the files and networks in its reach, and ends with
+ * its code. Owned by the caller. */
 char *approval_text(const struct approval_subject *subject);

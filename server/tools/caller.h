@@ -1,5 +1,5 @@
-/* Who calls. A principal is a client by name. A caller is one of its connections, sessions or
- * stateless requests. */
+/* Callers. A principal is a client by name. A caller is a connection, session or stateless request
+ * of a principal. */
 #pragma once
 
 #include "base/error.h"
@@ -34,10 +34,11 @@ struct limits *principals_limits(const struct principals *principals);
 struct principal *principal_open(struct principals *principals, const char *name);
 void principal_close(struct principal *principal);
 
-/* Its references are counted: its connection has one, and so has all that may outlive that. */
+/* Its references are counted: its connection has one, and each object that may outlive the
+ * connection. */
 struct tool_caller {
     struct principal *principal;         /* owned reference */
-    bool anonymous;                      /* others come as the same principal */
+    bool anonymous;                      /* other clients come as the same principal */
     bool lasting;                        /* a connection or session, not a stateless request */
     char label[TOOL_CALLER_LABEL_BYTES]; /* in the log, or "" */
     unsigned references;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_BLOCKS_SCRIPT "script.py" /* what a Python block is, whatever it calls itself */
+#define CODE_BLOCKS_SCRIPT "script.py" /* the file of a Python block, whatever its own name */
 
 enum {
     CODE_BLOCKS_TEXT_BYTES = 1 << 30,
@@ -38,7 +38,7 @@ static json_t *code_blocks_given(const json_t *arguments, struct error *err)
     return message_blocks_read(json_string_value(message), json_string_length(message));
 }
 
-/* What RULES say is done with LANGUAGE: run, save or refuse it. */
+/* Applies RULES to BLOCK: run, save or refuse its language. */
 static int code_block_settle(struct code_block *block, const json_t *rules, struct error *err)
 {
     const char *rule = json_object_get_string(rules, block->language->name);
@@ -188,7 +188,8 @@ json_t *code_block_file(const struct code_block *block)
     return json_pack("{s:s, s:s%}", "path", block->file, "text", block->code, block->length);
 }
 
-/* A name in JSON is one in Python, too. Python ignores two signals that other programs do not. */
+/* A name in JSON is a string of Python, too. Python ignores two signals that other programs do
+ * not. */
 static char *code_block_launcher(const struct code_block *block)
 {
     AUTO_JSON json_t *file =
@@ -209,7 +210,7 @@ static char *code_block_launcher(const struct code_block *block)
 char *code_block_program(const struct code_block *block)
 {
     if (!block->is_run)
-        return memory_copy_string("pass\n"); /* what is saved is put there */
+        return memory_copy_string("pass\n"); /* the file of a saved block is put there before */
     if (code_block_is_program(block))
         return memory_copy_string(block->code);
     return code_block_launcher(block);

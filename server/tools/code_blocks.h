@@ -1,4 +1,4 @@
-/* The code blocks that a call of run_code_blocks brings: what is to become of each. */
+/* The code blocks that a call of run_code_blocks brings: and whether each is run or saved. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct code_block {
     const struct block_language *language;
     const char *code; /* borrowed from the blocks */
     size_t length;
-    size_t number; /* among those that were given, from 1 */
+    size_t number; /* its number among the given blocks, from 1 */
     char *file;    /* owned: its name below the working directory; NULL: a program without one */
     bool is_run;   /* else it is saved */
 };
@@ -40,9 +40,9 @@ void code_blocks_deinit(struct code_blocks *blocks);
  * look like another block. Owned by the caller. */
 char *code_blocks_text(const struct code_blocks *blocks);
 
-/* What BLOCK is for the run that executes or saves it: an entry of its `files`. New reference, or
+/* BLOCK as a file for the run that executes or saves it: an entry of its `files`. New reference, or
  * NULL when it needs none. */
 json_t *code_block_file(const struct code_block *block);
 
-/* The program of that run. Owned by the caller. */
+/* The program of the run that executes or saves BLOCK. Owned by the caller. */
 char *code_block_program(const struct code_block *block);

@@ -15,8 +15,8 @@
 enum {
     LINE_BYTES = 32 * 1024,
     PACKAGES_SHOWN = 12,
-    PACKAGES_BYTES = 120, /* the most that the names of those found there take */
-    PATHS_SHOWN = 6,      /* of those to read, and of those to write */
+    PACKAGES_BYTES = 120, /* the most bytes that the names of found packages take */
+    PATHS_SHOWN = 6,      /* of the paths to read, and of the paths to write */
     WORD_BYTES = 100,     /* of a name that somebody else has chosen */
 };
 
@@ -58,7 +58,7 @@ static const char *environment_text_approval(enum approval_policy policy)
     return words[policy];
 }
 
-/* What a preparation or a survey has found out, or the configuration says; nothing before. */
+/* The version from a preparation, a survey or the configuration; nothing before. */
 static void append_python(struct buffer *line, const struct environment *environment)
 {
     const char *image = json_object_get_string(environment->definition, "image");
@@ -94,7 +94,7 @@ static void append_listed(struct buffer *line, const struct environment *environ
     }
 }
 
-/* Those that were found there. */
+/* The packages that were found there. */
 static void append_found(struct buffer *line, const struct python_facts *facts)
 {
     size_t length = 0;
@@ -111,7 +111,8 @@ static void append_found(struct buffer *line, const struct python_facts *facts)
     }
 }
 
-/* The packages that the operator has listed are the ones that he wants to be used. */
+/* Packages that the operator has listed go before packages that were found: the operator wants them
+ * to be used. */
 static void append_packages(struct buffer *line, const struct environment *environment)
 {
     const json_t *listed = json_object_get(environment->definition, "pip_packages");
@@ -153,7 +154,7 @@ static void environment_text_append_paths(struct buffer *line, char *const *path
     }
 }
 
-/* What a script cannot do there that it can do elsewhere. Owned by the caller. */
+/* The restrictions of a sandbox for scripts there. Owned by the caller. */
 static char *environment_text_closed(const struct environment *environment)
 {
     const struct sandbox_settings *sandbox = &environment->settings.sandbox;
@@ -192,7 +193,8 @@ static void environment_text_append_sandbox(struct buffer *line,
         buffer_print(line, "; scripts can use the GPU");
 }
 
-/* TEXT is of the environment, USUAL of the one that has told it. Both are freed. */
+/* TEXT is of the environment, USUAL of the environment whose text was told already. Both are
+ * freed. */
 static void environment_text_append_other(struct buffer *line, char *text, char *usual)
 {
     if (strcmp(text, usual) != 0)
@@ -201,7 +203,7 @@ static void environment_text_append_other(struct buffer *line, char *text, char 
     free(usual);
 }
 
-/* SOURCE is that of the module, or NULL. */
+/* SOURCE is the source of the module, or NULL. */
 static void environment_text_append_functions(struct buffer *line, const char *source)
 {
     AUTO_FREE char *list = source ? function_list(source, strlen(source)) : NULL;

@@ -6,7 +6,7 @@ struct environment;
 /* The limits of a program in ENVIRONMENT. Owned by the caller. */
 char *environment_text_limits(const struct environment *environment);
 
-/* ENVIRONMENT, its Python and its packages as far as they are known, and what is closed and its
- * limits where they are not those of the USUAL one: "science: venv, Python 3.12, with numpy,
- * pandas". Owned by the caller. */
+/* ENVIRONMENT, its Python and its packages as far as they are known, and its restrictions and
+ * limits where they differ from USUAL's: "science: venv, Python 3.12, with numpy, pandas". Owned by
+ * the caller. */
 char *environment_text(const struct environment *environment, const struct environment *usual);

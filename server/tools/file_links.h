@@ -1,8 +1,8 @@
 /* The URIs of the files that a run has created or changed.
  *
- * The structured form names them. They are content of type resource_link, behind the text, only
- * where structured results were asked for: agents turn each link into a line or an object for
- * their model, which learns nothing that the text has not said, and AG2 1.2 passes it to the
+ * The structured form names them. Links (content of type resource_link, behind the text) are added
+ * only if the client asks for structured results: agents turn each link into a line or an object
+ * for their model, which has read the names in the text already, and AG2 1.2 passes it to the
  * model's provider as an address to fetch, which ends the conversation. */
 #pragma once
 

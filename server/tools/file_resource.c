@@ -24,9 +24,9 @@
 #define RANGE_KEY  "pyexecd/range"
 #define PLAIN_TEXT "text/plain"
 
-/* Whose files */
+/* The owners of files */
 
-/* Bits: those of environments whose runs PRINCIPAL may start without approval. */
+/* Bits: the isolations of environments whose runs PRINCIPAL may start without approval. */
 static unsigned file_resource_isolations(const struct python_settings *settings,
                                          const struct principal *principal)
 {
@@ -51,7 +51,7 @@ struct working_directory *file_resource_directory(struct python_host *host,
 
 /* Reading */
 
-/* A file that is not there is not told from one of somebody else. */
+/* The answer for a missing file is the same as for another caller's file. */
 static int file_resource_fail(const char *uri, const struct error *why, struct error *err)
 {
     if (why->number == ENOENT || why->number == ENOTDIR || why->number == ENAMETOOLONG)

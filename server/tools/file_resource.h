@@ -22,6 +22,6 @@ int file_resource_offer(struct registry *registry, struct python_host *host, str
 struct working_directory *file_resource_directory(struct python_host *host,
                                                   struct tool_caller *caller, const char *handle);
 
-/* Tells whoever watches the files that a run of CALLER has changed. */
+/* Tells the clients that watch the files that a run of CALLER has changed. */
 void file_resource_tell(struct python_host *host, const struct tool_caller *caller,
                         const struct run_report *report);

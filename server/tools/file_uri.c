@@ -10,7 +10,7 @@
 
 static const char HEXADECIMAL[] = "0123456789ABCDEF";
 
-/* TEXT with everything encoded but what RFC 3986 calls unreserved and the characters of ALSO. Owned
+/* TEXT, encoded except for the unreserved characters of RFC 3986 and the characters of ALSO. Owned
  * by the caller. */
 static char *file_uri_encode(const char *text, const char *also)
 {

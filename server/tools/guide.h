@@ -1,4 +1,4 @@
-/* What a model is told of `run_python`, in one place: its description, the instructions at the
+/* The texts about `run_python` for models, in one place: its description, the instructions at the
  * beginning of a session and the prompt `code_writer` say the same in the same words. Every
  * sentence is true for each transport and each client. */
 #pragma once
@@ -21,6 +21,6 @@ void guide_append_limits(struct buffer *text, const struct python_offer *offer);
 /* Appends a line for each environment of OFFER. */
 void guide_append_environments(struct buffer *text, const struct python_offer *offer);
 
-/* For a session, where a client may show the model nothing else until it asks for the tool: what
- * the tool is for and what there is. Owned by the caller. */
+/* For a session, where a client may show the model nothing else until it asks for the tool: the
+ * purpose of the tool and the environments. Owned by the caller. */
 char *guide_instructions(const struct python_offer *offer);

@@ -14,7 +14,8 @@ static const char *const invocation_phase_names[] = {
     [INVOCATION_ENDED] = "ended",
 };
 
-/* Where an invocation may go from each phase, as bits. One that asked is started again. */
+/* Where an invocation may go from each phase, as bits. An invocation that asked is started
+ * again. */
 static const unsigned invocation_next_phases[] = {
     [INVOCATION_NEW] = 1 << INVOCATION_FOUND,
     [INVOCATION_FOUND] = 1 << INVOCATION_STARTED,

@@ -31,7 +31,7 @@ enum log_severity {
     SEVERITY_DEBUG,
 };
 
-/* What the client supports. */
+/* The requests that the client supports. */
 struct invocation_client {
     bool can_elicit;     /* a form for its user */
     bool can_elicit_url; /* a page that its user opens */
@@ -99,7 +99,8 @@ struct invocation {
     /* Private. */
     enum invocation_phase phase;
     struct registry_entry *entry; /* owned reference */
-    json_t *normalised;           /* owned: what `arguments` points to after preparation */
+    json_t *normalised;           /* owned: the object that `arguments` points to after
+                                     preparation */
     json_t *notes;                /* owned: see account_note; or NULL */
     double started;               /* monotonic seconds */
 };

@@ -1,8 +1,8 @@
-/* The working directories that a caller has used: what a list of his files is made of.
+/* The working directories that a caller has used: the list of the caller's files is made from them.
  *
- * A connection or session knows those of its own calls. Requests that stand alone know those of
- * their principal, unless others come as the same one: then they know none. To know a directory is
- * no right; who has its handle may use it, and each use finds out whose it is. */
+ * A connection or session knows the directories of its own calls. Requests that stand alone know
+ * the directories of their principal, but if other clients come as the same principal, none. To
+ * know a directory is no right: each use checks that the handle belongs to the caller. */
 #pragma once
 
 #include <jansson.h>

@@ -16,8 +16,8 @@ struct principal_limits {
 struct limits *limits_new(void);
 void limits_free(struct limits *limits);
 
-/* Sets the limits of the principal NAME, or, for NULL, of all without limits of their own. Copied.
- * Without any limits everything is allowed. */
+/* Sets the limits of the principal NAME, or, for NULL, of all principals without limits of their
+ * own. Copied. Without any limits everything is allowed. */
 void limits_set(struct limits *limits, const char *name, const struct principal_limits *own);
 
 /* Removes all limits, but keeps the counts. */
@@ -29,8 +29,8 @@ const struct principal_limits *limits_find(const struct limits *limits, const ch
 /* Counts a call of NAME. ERROR_BUSY: there were too many; the message says when to try again. */
 int limits_admit_call(struct limits *limits, const char *name, struct error *err);
 
-/* Fails with ERROR_INVALID_ARGUMENTS unless NAME may use ENVIRONMENT; the message lists those that
- * it may use. NULL is an environment that a call defines: only principals without a list may use
- * one. */
+/* Fails with ERROR_INVALID_ARGUMENTS unless NAME may use ENVIRONMENT; the message lists the
+ * environments that it may use. NULL is an environment that a call defines, which only principals
+ * without a list may use. */
 int limits_check_environment(const struct limits *limits, const char *name, const char *environment,
                              struct error *err);

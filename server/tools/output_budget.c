@@ -54,8 +54,8 @@ static size_t output_tail_start(const char *text, size_t length, size_t count)
     return i;
 }
 
-/* The end of the whole lines in the first LENGTH bytes of TEXT; the end of a part of a line where
- * they are less than half of that. */
+/* The end of the whole lines in the first LENGTH bytes of TEXT; the end of a part of a line if they
+ * are less than half of LENGTH. */
 static size_t output_whole_head(const char *text, size_t length)
 {
     const char *newline = memrchr(text, '\n', length);
@@ -75,7 +75,7 @@ static size_t output_whole_tail(const char *text, size_t start, size_t length)
     return length - whole < (length - start) / 2 ? start : whole;
 }
 
-/* The first HEAD bytes of TEXT, the gap, and what is behind TAIL. */
+/* The first HEAD bytes of TEXT, the gap, and the bytes behind TAIL. */
 static char *output_join(const char *text, size_t head, size_t tail, size_t length,
                          size_t *ret_length)
 {

@@ -80,7 +80,7 @@ static size_t plain_text_string(const char *text, size_t length)
     return 0;
 }
 
-/* What follows ESC, or its C1 form, and KIND. */
+/* The length of the rest of a sequence, behind ESC (or its C1 form) and KIND. */
 static size_t plain_text_rest(char kind, const char *text, size_t length)
 {
     if (kind == '[')
@@ -124,7 +124,7 @@ static void plain_text_erase_character(struct plain_text *plain)
         is_part = plain_text_is_between(plain->bytes[--plain->length], 0x80, 0xBF);
 }
 
-/* What covers an earlier state is no part of the last one. */
+/* Removes the blanks at the end of a rewritten line, which only cover its earlier states. */
 static void plain_text_finish_line(struct plain_text *plain)
 {
     while (plain->is_rewritten && plain->length > plain->line &&

@@ -1,5 +1,5 @@
-/* What a program printed, as text to read: as a terminal would show it in the end, without what
- * says nothing. Pure functions over UTF-8. */
+/* The output of a program as text to read: as a terminal would show it in the end, without
+ * repetitions. Pure functions over UTF-8. */
 #pragma once
 
 #include <stddef.h>

@@ -19,9 +19,9 @@ struct principal;
 
 enum { PROMPT_ARGUMENTS = 16 }; /* of one prompt at most */
 
-/* Values of ARGUMENT that begin with VALUE, best first, of those that PRINCIPAL may use: an array
- * of strings, new reference. CONTEXT is an object of the arguments that are known already, or NULL.
- * DATA is that of the entry. */
+/* Values of ARGUMENT that begin with VALUE and that PRINCIPAL may use, best first: an array of
+ * strings, new reference. CONTEXT is an object of the arguments that are known already, or NULL.
+ * DATA is the entry's. */
 typedef json_t *(*completion_fn)(void *data, const struct principal *principal,
                                  const char *argument, const char *value, const json_t *context);
 

@@ -62,7 +62,7 @@ struct python_call {
     struct run_setting setting;
     struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
     struct cell *cell; /* ... borrowed from its session */
-    char *session;     /* owned: the handle of that */
+    char *session;     /* owned: the handle of the session */
     struct python_progress progress;
     python_done_fn done;
 };
@@ -136,7 +136,7 @@ static int python_call_read_block(struct python_call *call, struct error *err)
     return 0;
 }
 
-/* That which the call names, or the default one of its caller. */
+/* The environment that the call names, or the default environment of its caller. */
 static const char *python_call_environment_name(const struct python_call *call)
 {
     if (call->request.environment)
@@ -416,7 +416,7 @@ static void python_call_cancel_cell(struct python_call *call)
         notebooks_close(notebook);
 }
 
-/* The one that it goes on in, or a copy of that. */
+/* The session that the call goes on in, or a copy of the session. */
 static struct notebook *python_call_find_session(const struct python_call *call, struct error *err)
 {
     struct notebook *notebook =

@@ -1,5 +1,5 @@
-/* What all calls that run Python share, of whichever tool: the environments, the queue, the
- * directories, and the approvals of callers that do not last. */
+/* The state that all calls that run Python share, whatever their tool: the environments, the queue,
+ * the directories, and the approvals of callers that do not last. */
 #pragma once
 
 #include "environments/execution.h"
@@ -34,9 +34,10 @@ struct python_settings {
 
 struct python_host {
     struct python_settings settings;
-    char *default_environment;     /* owned: what the settings point to */
+    char *default_environment;     /* owned: the name that the settings point to */
     struct approvals approvals;    /* of callers that do not last, by principal */
-    struct recurrence recurrence;  /* likewise: what is ready for the next call in a directory */
+    struct recurrence recurrence;  /* of callers that do not last: Pythons that are ready for the
+                                      next call in a directory */
     struct earlier_names *earlier; /* owned */
     struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
     json_t *known;                 /* owned: see known_directories.h; or NULL */
@@ -49,8 +50,8 @@ struct python_host *python_host_new(const struct python_settings *settings);
 /* New calls use SETTINGS; calls that have started go on with theirs. */
 void python_host_set(struct python_host *host, const struct python_settings *settings);
 
-/* What the model of PRINCIPAL is told when a session begins; owned by the caller. DATA is the host.
- * *RET_IS_OWN: others are offered something else. */
+/* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
+ * the host. *RET_IS_OWN: other principals have another offer. */
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
 
 /* Harmless for NULL. */

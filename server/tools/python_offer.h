@@ -1,5 +1,5 @@
-/* The environments that a principal is offered: all of the configuration, or those that the token
- * file allows it. */
+/* The environments that a principal is offered: all of the configuration, or the environments that
+ * the token file allows it. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,19 +21,19 @@ struct python_offer {
     const struct notebooks *sessions; /* NULL: there are none */
 };
 
-/* What PRINCIPAL is offered, or, for NULL, whoever may use everything. The default environment is
- * that of SETTINGS, or the first one that PRINCIPAL may use instead. */
+/* The offer for PRINCIPAL; for NULL, the offer without restrictions. The default environment is the
+ * default of SETTINGS, or instead the first environment that PRINCIPAL may use. */
 struct python_offer python_offer_for(const struct python_settings *settings,
                                      const struct principal *principal);
 
-/* True when PRINCIPAL is not offered everything. */
+/* True when the offer for PRINCIPAL is restricted. */
 bool python_offer_is_personal(const struct principal *principal);
 
 /* The environment behind the first *POSITION of the catalog, which is counted on; NULL at the end.
  * Borrowed. */
 struct environment *python_offer_next(const struct python_offer *offer, size_t *position);
 
-/* The one called NAME, or NULL. Borrowed. */
+/* The environment called NAME, or NULL. Borrowed. */
 struct environment *python_offer_find(const struct python_offer *offer, const char *name);
 
 /* All of them, NULL-terminated. The list is owned by the caller. */

@@ -1,4 +1,4 @@
-/* What a tool is to run: the arguments of its call, in one struct. */
+/* A request to run Python: the arguments of a tool's call, in one struct. */
 #pragma once
 
 #include <jansson.h>
@@ -19,10 +19,13 @@ struct python_request {
     double timeout;                /* seconds; 0: the default of the environment */
     json_t *files;                 /* to put into the directory first; NULL: none */
     const char *working_directory; /* handle; NULL: see python_caller.h */
-    const char *session;        /* "new" or a handle: it is a cell of that session; NULL: of none */
-    const char *fork;           /* handle: likewise, of a copy of that session; NULL: of none */
-    const char *shown;          /* to the person who is to approve it, instead of CODE; or NULL */
-    struct environment *chosen; /* borrowed: of an earlier part of the same call, approved with it;
-                                   NULL: this one chooses */
+    const char *session;           /* "new" or a handle: the session whose cell the code is; NULL:
+                                      none */
+    const char *fork;              /* handle: the session whose copy gets the code as a cell; NULL:
+                                      none */
+    const char *shown;          /* code to show to the person who approves it, instead of CODE; or
+                                   NULL */
+    struct environment *chosen; /* borrowed: the environment of an earlier part of the same call,
+                                   approved with it; NULL: this request chooses */
     void *data;                 /* of the tool, for its DONE; borrowed */
 };

@@ -13,7 +13,8 @@ bool python_session_continues(const struct python_request *request)
     return request->fork || (request->session && strcmp(request->session, PYTHON_NEW_SESSION) != 0);
 }
 
-/* Whoever asks for what is another's, or was closed, learns no more than for what never was. */
+/* The answer for another caller's or a closed session is the same as for a name that never
+ * existed. */
 struct notebook *python_session_find(const struct python_host *host,
                                      const struct tool_caller *caller,
                                      const struct python_request *request, struct error *err)

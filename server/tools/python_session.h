@@ -1,4 +1,4 @@
-/* The session that a call asks for: one that is there, and this client's. */
+/* The session that a call asks for, which must exist and belong to the client. */
 #pragma once
 
 #include "base/error.h"
@@ -19,12 +19,13 @@ struct notebook *python_session_find(const struct python_host *host,
                                      const struct tool_caller *caller,
                                      const struct python_request *request, struct error *err);
 
-/* What a person is told who is to approve REQUEST, in words that stay the same; owned by the
- * caller. NULL: it is for no session. */
+/* The session of REQUEST in words, which stay the same, for the person who is to approve it; owned
+ * by the caller. NULL: it is for no session. */
 char *python_session_describe(const struct python_host *host, const struct tool_caller *caller,
                               const struct python_request *request);
 
-/* Its environment, likewise. REQUEST may name no other one, and no directory. */
+/* The session's environment, borrowed; NULL with ERR as above. REQUEST may name no other
+ * environment, and no directory. */
 struct environment *python_session_environment(const struct python_host *host,
                                                const struct tool_caller *caller,
                                                const struct python_request *request,

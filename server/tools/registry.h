@@ -1,4 +1,4 @@
-/* What a server offers: tools, prompts, resources, resource templates and their listers, each kind
+/* The offer of a server: tools, prompts, resources, resource templates and their listers, each kind
  * in the order of registration. It may change while clients are served: an entry is kept until its
  * invocations are over. */
 #pragma once
@@ -26,7 +26,7 @@ enum registry_kind {
 struct registry_entry {
     enum registry_kind kind;
     const char *key; /* name, URI or URI template: unique in its kind; the embedding struct's */
-    void *data;      /* of whoever registered it; borrowed */
+    void *data;      /* of the registering module; borrowed */
     enum outcome (*start)(struct invocation *invocation, struct error *err);
     void (*cancel)(struct invocation *invocation); /* or NULL */
     void (*free)(struct registry_entry *entry);    /* frees the struct that embeds it */
@@ -41,7 +41,8 @@ void entry_unref(struct registry_entry *entry);
 /* A copy of TEXT, owned by the caller; NULL for NULL. */
 char *entry_copy_text(const char *text);
 
-/* Fails unless NAME is 1 to 128 of A-Z a-z 0-9 _ . -; WHAT ("tool") is for the message. */
+/* Fails unless NAME is 1 to 128 of the characters A-Z a-z 0-9 _ . -; the message calls it WHAT
+ * ("tool"). */
 int entry_check_name(const char *what, const char *name, struct error *err);
 
 /* Fails unless TEXT, a title or description, is UTF-8 or NULL. */
@@ -49,11 +50,12 @@ int entry_check_text(const char *text, struct error *err);
 
 /* A change of contents. */
 struct registry_update {
-    const char *uri;       /* of the resource; with a slash at its end: of any below it */
-    const char *principal; /* the name of the only one that may know; NULL: everybody */
+    const char *uri;       /* of the resource; with a slash at its end: of every resource below
+                              it */
+    const char *principal; /* the name of the only principal that may know; NULL: everybody */
 };
 
-/* Is told of changes; embedded, and in the registry until registry_unwatch. */
+/* A watcher of changes; embedded, and in the registry until registry_unwatch. */
 struct registry_watcher {
     struct list link;
 

@@ -38,13 +38,13 @@ int resource_register(struct registry *registry, const struct resource *resource
 int resource_register_template(struct registry *registry, const struct resource *resource,
                                struct error *err);
 
-/* Registers what lists resources that a template stands for; one registry has one of it. Its START
- * gets `most` and perhaps `after`, the URI of the last one listed before, and makes at most MOST
- * resources, {uri, name, ...}, the content of its result. */
+/* Registers LISTER, which lists the resources that a template stands for; a registry has at most
+ * one lister. Its START gets `most` and perhaps `after`, the URI of the last resource listed
+ * before, and makes at most MOST resources, {uri, name, ...}, the content of its result. */
 int resource_register_lister(struct registry *registry, const struct resource *lister,
                              struct error *err);
 
-/* The resource of ENTRY, which is of one of these kinds. Borrowed. */
+/* The resource of ENTRY, a resource, a template or a lister. Borrowed. */
 const struct resource *resource_of(const struct registry_entry *entry);
 
 /* Makes INVOCATION an invocation of the resource URI. -1 with ERROR_UNKNOWN_RESOURCE: there is no
@@ -52,8 +52,8 @@ const struct resource *resource_of(const struct registry_entry *entry);
 int resource_prepare(struct invocation *invocation, const struct registry *registry,
                      const char *uri, struct error *err);
 
-/* Makes INVOCATION one of the lister, which is there, for at most MOST resources behind the URI
- * AFTER, which may be NULL. */
+/* Makes INVOCATION an invocation of the lister, which is there, for at most MOST resources behind
+ * the URI AFTER, which may be NULL. */
 void resource_prepare_list(struct invocation *invocation, const struct registry *registry,
                            const char *after, size_t most);
 

@@ -1,4 +1,5 @@
-/* What the log says about a call that runs Python, in addition to what it says about every call. */
+/* The members of the log's event for a call that runs Python, in addition to the members for every
+ * call. */
 #pragma once
 
 #include <jansson.h>
@@ -7,7 +8,7 @@ struct invocation;
 struct python_request;
 struct run_setting;
 
-/* Notes what INVOCATION is to run in SETTING: the digest of the code, but not the code. */
+/* Notes the run of INVOCATION in SETTING: the digest of the code, but not the code. */
 void run_account_begin(struct invocation *invocation, const struct python_request *request,
                        const struct run_setting *setting);
 

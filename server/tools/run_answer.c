@@ -52,7 +52,7 @@ static json_t *run_answer_find_hints(const struct invocation *invocation, struct
     return hints_find(facts);
 }
 
-/* New reference. What the code defines is known to later calls. */
+/* New reference. Later calls know the names that the code defines. */
 static json_t *run_answer_hints(const struct invocation *invocation, const json_t *structured,
                                 const struct run_setting *setting, const struct run_source *source)
 {
@@ -74,7 +74,7 @@ static json_t *run_answer_hints(const struct invocation *invocation, const json_
     return hints;
 }
 
-/* What a model has to know of the session. Other hints are about programs that begin with nothing.
+/* Facts about the session for the model. Other hints are about programs that begin with nothing.
  * New reference. */
 static json_t *run_answer_session_lines(const struct invocation *invocation,
                                         const json_t *structured)

@@ -1,4 +1,4 @@
-/* What a call gets of one run: text for its model, and what programs read. */
+/* The answer of one run to its call: text for a model, and an object for programs. */
 #pragma once
 
 #include <jansson.h>
@@ -8,8 +8,8 @@ struct invocation;
 struct run_report;
 struct run_setting;
 
-/* The code of a run as it was sent, borrowed, and how many characters of its output the text has
- * room for. */
+/* The code of a run as it was sent, borrowed, and the number of characters of its output that fit
+ * into the text. */
 struct run_source {
     const char *code;
     size_t length;
@@ -24,7 +24,8 @@ struct run_answer {
     json_t *pictures;   /* see run_pictures.h; or NULL */
 };
 
-/* The answer to the run of SOURCE for INVOCATION. What is defined there is known to later calls. */
+/* The answer to the run of SOURCE for INVOCATION. Later calls know the names that SOURCE
+ * defines. */
 void run_answer_init(struct run_answer *answer, struct invocation *invocation,
                      const struct run_report *report, const struct run_setting *setting,
                      const struct run_source *source);

@@ -31,25 +31,26 @@
 
 enum {
     BLOCKS_TEXT_BYTES = 1 << 30, /* more than all results can be */
-    /* What AutoGen's executors answer. */
+    /* The exit codes of AutoGen's executors. */
     BLOCKS_FAILURE = 1,
     BLOCKS_TIMEOUT = 124,
 };
 
-/* A call, from its first block to its last. Freed when that is over, or the call is cancelled. */
+/* A call, from its first block to its last. Freed when the last block is over, or the call is
+ * cancelled. */
 struct blocks_call {
     struct code_blocks blocks;
-    size_t tried;                    /* the one behind them runs */
-    struct python_request request;   /* of the one that runs */
-    struct environment *environment; /* held, once one has run: that of all */
-    char *shown;                     /* owned: all of them */
-    char *program;                   /* owned: of the one that runs */
-    json_t *files;                   /* owned: likewise; or NULL */
+    size_t tried;                    /* of the block that runs */
+    struct python_request request;   /* owned: of the block that runs */
+    struct environment *environment; /* held, once a block has run: the environment of all blocks */
+    char *shown;                     /* owned: all blocks, for a person who approves */
+    char *program;                   /* owned: of the block that runs */
+    json_t *files;                   /* owned: files of the block that runs; or NULL */
     char *directory;                 /* owned: the handle, once there is one */
-    double left;                     /* seconds for those to come, once one has run */
-    int exit_code;                   /* of the last one that was tried */
+    double left;                     /* seconds for the blocks to come, once a block has run */
+    int exit_code;                   /* of the last block that was tried */
     bool is_timeout;                 /* its time was up */
-    json_t *entries;                 /* owned: what programs get of those that were tried */
+    json_t *entries;                 /* owned: the entries of the tried blocks, for programs */
     json_t *briefs;                  /* owned: the same with less output */
     json_t *pictures;                /* owned: an array of arrays */
     struct buffer text;              /* for a model */
@@ -90,7 +91,7 @@ static const struct code_block *blocks_call_block(const struct blocks_call *call
     return &call->blocks.blocks[call->tried];
 }
 
-/* What became of the blocks */
+/* The ends of the blocks */
 
 static void blocks_call_entitle(struct blocks_call *call)
 {
@@ -267,8 +268,8 @@ static struct run_source blocks_call_source(const struct blocks_call *call)
     return (struct run_source){"", 0, room};
 }
 
-/* All blocks run in what the first one ran in, as it was then: another configuration may be in
- * force before the last one begins. */
+/* All blocks run in the environment of the first block, as it was then: another configuration may
+ * be in force before the last block begins. */
 static void blocks_call_hold(struct blocks_call *call, struct environment *environment)
 {
     if (call->environment)
@@ -303,7 +304,8 @@ static void blocks_call_on_done(struct invocation *invocation, void *data,
         blocks_call_finish(invocation, call);
 }
 
-/* All blocks run in one environment: that of the call, not one that a block of Python asks for. */
+/* All blocks run in one environment: the environment of the call. A block of Python cannot ask for
+ * another. */
 static void blocks_call_choose(const struct invocation *invocation, struct python_request *request)
 {
     const struct python_host *host = invocation->data;

@@ -1,8 +1,8 @@
 /* The tool `run_code_blocks`: runs the code blocks of a message one after the other, as AutoGen's
  * command line executors do. It is offered where the operator has `code_blocks`.
  *
- * Each block is a run of its own, as one of `run_python`, in the same working directory; one that
- * fails is the last. What a shell or Node runs is started by a short Python program. */
+ * Each block is a run of its own, like a run of `run_python`, in the same working directory. If a
+ * block fails, it is the last. A block for a shell or Node is started by a short Python program. */
 #pragma once
 
 #include "base/error.h"

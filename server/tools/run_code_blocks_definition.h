@@ -14,5 +14,6 @@ char *run_code_blocks_description(const json_t *rules);
 /* schemas/run_code_blocks.input.json with environments and limits filled in. New reference. */
 json_t *run_code_blocks_input_schema(const struct python_offer *offer);
 
-/* schemas/run_code_blocks.output.json, whose results are those of run_python. New reference. */
+/* schemas/run_code_blocks.output.json, whose results have the schema of run_python's. New
+ * reference. */
 json_t *run_code_blocks_output_schema(void);

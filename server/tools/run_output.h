@@ -1,5 +1,5 @@
-/* The output of a run as a model reads it. What is left out is in files of the working directory,
- * where the next script finds it. */
+/* The output of a run as a model reads it. Streams that are cut are in files of the working
+ * directory, where the next script finds them. */
 #pragma once
 
 #include "environments/executor.h"
@@ -13,23 +13,23 @@ enum { RUN_OUTPUT_CHARACTERS = 18000 }; /* of both streams; a whole text has abo
 struct run_output_stream {
     char *text; /* owned */
     size_t length;
-    bool is_cut;    /* something of the stream is not in the text */
-    bool is_whole;  /* all of it was kept */
+    bool is_cut;    /* a part of the stream is not in the text */
+    bool is_whole;  /* the server has kept all of it */
     char *file;     /* owned: the name of the file that has it all; NULL: none was written */
-    char *obstacle; /* owned: why that could not be; or NULL */
+    char *obstacle; /* owned: why there is no file; or NULL */
 };
 
 struct run_output {
     struct run_output_stream streams[PROCESS_STREAMS];
 };
 
-/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h), of which ROOM
- * characters fit into the text; DIRECTORY is the working directory as the script saw it. */
+/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h), and cuts them
+ * to ROOM characters; DIRECTORY is the working directory as the script saw it. */
 void run_output_init(struct run_output *output, const json_t *structured, const char *directory,
                      size_t room);
 void run_output_deinit(struct run_output *output);
 
-/* Puts streams that are cut into files of the directory of REPORT, and adds these to STRUCTURED. */
+/* Puts cut streams into files of the directory of REPORT, and adds these files to STRUCTURED. */
 void run_output_keep(struct run_output *output, const struct run_report *report,
                      json_t *structured);
 

@@ -25,7 +25,7 @@ static char *run_pictures_name(const json_t *picture)
     return visible_line(path, strlen(path), NAME_SHOWN_BYTES);
 }
 
-/* LIST (taken) and SEPARATOR, if there is something to separate, and WHAT. Owned by the caller. */
+/* LIST (taken), then SEPARATOR unless LIST is empty, then WHAT. Owned by the caller. */
 static char *run_pictures_join(char *list, const char *separator, const char *what)
 {
     AUTO_FREE char *before = list;
@@ -33,7 +33,7 @@ static char *run_pictures_join(char *list, const char *separator, const char *wh
     return memory_format("%s%s%s", before, *before ? separator : "", what);
 }
 
-/* "plot.png", and what was done to it. Owned by the caller. */
+/* "plot.png", and its sizes if it was scaled. Owned by the caller. */
 static char *run_pictures_describe(const json_t *picture)
 {
     AUTO_FREE char *name = run_pictures_name(picture);
@@ -48,7 +48,7 @@ static char *run_pictures_describe(const json_t *picture)
                          run_pictures_number(picture, "fileHeight"));
 }
 
-/* Those that are shown; "" for none. Owned by the caller. */
+/* The names of the pictures that are shown; "" for none. Owned by the caller. */
 static char *run_pictures_list_shown(const json_t *pictures)
 {
     char *list = memory_copy_string("");
@@ -64,7 +64,7 @@ static char *run_pictures_list_shown(const json_t *pictures)
     return list;
 }
 
-/* "a.png, b.png (REASON)", of those that have REASON; "" for none. Owned by the caller. */
+/* "a.png, b.png (REASON)", the pictures with REASON; "" for none. Owned by the caller. */
 static char *run_pictures_list_reason(const json_t *pictures, const char *reason)
 {
     AUTO_FREE char *list = memory_copy_string("");
@@ -84,7 +84,8 @@ static char *run_pictures_list_reason(const json_t *pictures, const char *reason
     return memory_format("%s and %zu more (%s)", list, count - NAMES_SHOWN, reason);
 }
 
-/* Those that are not shown, each reason once; "" for none. Owned by the caller. */
+/* The names of the pictures that are not shown, each reason once; "" for none. Owned by the
+ * caller. */
 static char *run_pictures_list_others(const json_t *pictures)
 {
     char *list = memory_copy_string("");

@@ -1,4 +1,4 @@
-/* The pictures of a run in its result: what the text says of them, and the pictures themselves. */
+/* The pictures of a run in its result: the sentences about them, and the pictures themselves. */
 #pragma once
 
 #include <jansson.h>
@@ -9,5 +9,5 @@ struct invocation;
  * shown, and why others are not. New reference. */
 json_t *run_pictures_add_text(json_t *text, const json_t *pictures);
 
-/* Appends what is shown of PICTURES to the content of INVOCATION's result, behind its text. */
+/* Appends the PICTURES that are shown to the content of INVOCATION's result, behind its text. */
 void run_pictures_show(struct invocation *invocation, const json_t *pictures);

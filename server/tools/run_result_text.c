@@ -43,7 +43,7 @@ static void result_text_end_line(struct buffer *text)
         result_text_add(text, "\n", 1);
 }
 
-/* Ends a sentence that ERROR is the last part of: what a tool has printed stays as it is. */
+/* Ends a sentence whose last part is ERROR: printed text of a tool stays as it is. */
 static void result_text_end_sentence(struct buffer *text, const char *error)
 {
     size_t length = strlen(error);

@@ -5,7 +5,7 @@
 
 struct run_output;
 
-/* BRIEF (see run_output_brief) in the form that models know from AutoGen: what went wrong as a
+/* BRIEF (see run_output_brief) in the form that models know from AutoGen: the failure as a
  * sentence, "exitcode: N (execution succeeded)", the output, the error output, where the rest of
  * OUTPUT is, HINTS (an array of strings, each one line), the files, and, unless it is NULL, the
  * HANDLE of their directory. New reference: a string. */

@@ -1,4 +1,4 @@
-/* A tool: what a model may call.
+/* A tool: a function that a model may call.
  *
  * Registering one is a single call:
  *
@@ -20,7 +20,7 @@
 struct principal;
 struct schema;
 
-/* What one principal sees of a tool. */
+/* The view that a principal has of a tool. */
 struct tool_view {
     char *description;    /* owned */
     json_t *input_schema; /* owned */
@@ -50,8 +50,8 @@ struct tool {
     double task_after; /* seconds after which a call becomes a task where the server decides
                           (2026-07-28) */
 
-    /* What PRINCIPAL sees of the tool, where that is not the same for all; RET is filled in unless
-     * it is NULL. False: what everybody sees. May be NULL. */
+    /* The view that PRINCIPAL has of the tool, if it differs from the view of everybody; RET is
+     * filled in unless it is NULL. False: the view of everybody. May be NULL. */
     bool (*view)(const struct tool *tool, const struct principal *principal, struct tool_view *ret);
 
     /* Begins INVOCATION, whose arguments fit the input schema. An integer of the schema may be a

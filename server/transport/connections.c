@@ -177,8 +177,8 @@ static unsigned connections_waiting(const struct connections *connections)
     return waiting;
 }
 
-/* The oldest goes of those that HAVE a property, and whose holders have the most such. False: there
- * is none. */
+/* Ends the oldest connection that HAVE accepts, of the holder with most such connections. False:
+ * there is none. */
 static bool connections_evict(struct connections *connections, connections_property have)
 {
     struct connection *victim = NULL;
@@ -201,7 +201,7 @@ static bool connections_evict(struct connections *connections, connections_prope
     return victim != NULL;
 }
 
-/* Makes room for one that waits. */
+/* Makes room for a connection that waits. */
 static void connections_make_room(struct connections *connections)
 {
     const bool is_full = connections->count >= connections->limits.connections;
@@ -386,7 +386,7 @@ void connections_init(struct connections *connections)
     list_init(&connections->active);
     list_init(&connections->leaving);
     ev_prepare_init(&connections->settle, connections_on_settle);
-    ev_set_priority(&connections->settle, EV_MINPRI); /* behind everything that may end a call */
+    ev_set_priority(&connections->settle, EV_MINPRI); /* behind all watchers that may end a call */
     ev_prepare_start(connections->loop, &connections->settle);
 }
 

@@ -1,11 +1,12 @@
 /* The connections of one server: how many there may be, and when each is freed.
  *
- * A client of a socket that asks for a token is WAITING until it has shown it, and one that speaks
- * HTTP until a request of it has been found to be for us. Waiting ones have a small number of
- * places of their own, and a new one takes the place of the oldest of those who have the most:
- * whoever fills them all keeps nobody else out. Where all places are taken, it takes that of a
- * waiting one or of one that is idle between two requests. All others count for a limit per client,
- * and those of one user or address may have half of all together. */
+ * A client of a socket that asks for a token is WAITING until it has shown the token, and a client
+ * of HTTP until the server has accepted a request of it. Waiting clients have a small number of
+ * places of their own, and a new client takes the place of the oldest waiting client of the holder
+ * that has most of them: so a holder that fills all places keeps no other holder out. If all places
+ * of the server are taken, a new client takes the place of a waiting client, or of a client that is
+ * idle between two requests. All other clients count for a limit per client, and the clients of one
+ * user or address may have half of all places. */
 #pragma once
 
 #include "base/list.h"
@@ -32,10 +33,10 @@ enum connection_kind {
 struct connection {
     struct list link;          /* in `active` or `leaving` */
     struct connections *owner; /* borrowed */
-    struct holder holder;      /* whom it counts for when it is not waiting */
+    struct holder holder;      /* the client that it counts for when it is not waiting */
     unsigned number;           /* for the log */
     enum connection_kind kind;
-    bool waiting; /* for who it is */
+    bool waiting; /* the client is not identified yet */
     int fd;       /* owned while LOGIN; then -1 */
     struct login login;
     union {
@@ -56,8 +57,8 @@ struct connections {
      * possibly more often than necessary. */
     void (*closed)(struct connections *connections);
 
-    unsigned count;           /* those that are left */
-    struct connection *stdio; /* borrowed: the one among them that has no socket, or NULL */
+    unsigned count;           /* the connections that are left */
+    struct connection *stdio; /* borrowed: the connection without a socket, or NULL */
 
     /* Private. */
     struct list active;  /* of struct connection: owned; oldest first */
@@ -80,5 +81,6 @@ void connections_admit(struct connections *connections, int fd, const struct pee
 /* Serves IN and OUT, which are taken, for the user who started the server. Once. */
 void connections_add_stdio(struct connections *connections, int in, int out);
 
-/* Ends all of them: what runs is cancelled, what is unsent may still be taken for a moment. */
+/* Ends all connections: running calls are cancelled, and unsent output may still be taken for a
+ * moment. */
 void connections_stop(struct connections *connections);

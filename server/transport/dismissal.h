@@ -1,4 +1,5 @@
-/* Clients that are sent away before they are served, and what they are told in either framing. */
+/* Clients that are sent away before they are served, and the messages that they get in either
+ * framing. */
 #pragma once
 
 #include "server/transport/socket/insider.h"
@@ -13,7 +14,7 @@ struct dismissal {
 
 extern const struct dismissal dismissal_no_room;
 
-/* What a client gets that is, or may be, a script of ours. */
+/* The dismissal of a client that is, or may be, a script of ours. */
 const struct dismissal *dismissal_of_insider(enum insider insider);
 
 /* Tells the client at FD, in the framing of ENTRANCE but never in TLS, and closes FD (taken). */

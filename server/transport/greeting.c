@@ -10,7 +10,8 @@ enum {
     TLS_HANDSHAKE_BYTE = 0x16, /* RFC 8446, 5.1: the type of a record */
 };
 
-/* How the target of a request line begins (RFC 9112, 3.2). Of CONNECT it may be anything. */
+/* How the target of a request line begins (RFC 9112, 3.2). The target of CONNECT may be
+ * anything. */
 static const char *const targets[] = {"/", "*", "http:", "https:"};
 
 enum { TARGETS = ARRAY_SIZE(targets) };

@@ -1,7 +1,7 @@
-/* What the first bytes of a TCP connection say about who is there.
+/* The kind of a TCP client, from the first bytes of its connection.
  *
  * A web page can make a browser send requests to any port of this machine, and can choose the body.
- * Read as lines, that body would be messages: so the first line decides, and a connection that
+ * Read as lines, such a body would be messages: so the first line decides, and a connection that
  * begins as HTTP or TLS is not read any further. */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 enum greeting {
     GREETING_UNDECIDED, /* more bytes are needed */
-    GREETING_LINE,      /* neither of the others */
+    GREETING_LINE,      /* neither HTTP nor TLS */
     GREETING_HTTP,
     GREETING_TLS,
 };

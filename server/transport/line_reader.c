@@ -6,7 +6,7 @@
 void line_reader_init(struct line_reader *reader, size_t limit)
 {
     *reader = (struct line_reader){.limit = limit};
-    /* What is left when all lines are taken is at most one line and its \r. */
+    /* When all lines are taken, at most one line and its \r is left. */
     buffer_init(&reader->buffer, limit + 1 + LINE_READER_ROOM);
 }
 
@@ -59,7 +59,7 @@ static bool line_reader_is_blank(const char *line, size_t length)
     return length == 0;
 }
 
-/* What the LENGTH unread bytes at the front, which end a line, amount to. */
+/* Takes the LENGTH unread bytes at the front, which end a line. Returns their kind. */
 static enum line_kind line_reader_take(struct line_reader *reader, char **ret_line,
                                        size_t *ret_length, size_t length)
 {
@@ -91,7 +91,7 @@ static size_t find_end(const struct line_reader *reader)
     return newline ? (size_t)(newline - bytes) + 1 : 0;
 }
 
-/* All that is there belongs to one line whose end is still to come. */
+/* All unread bytes belong to one line whose end is still to come. */
 static void line_reader_wait_for_end(struct line_reader *reader)
 {
     size_t length = buffer_length(&reader->buffer);

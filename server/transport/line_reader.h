@@ -1,8 +1,8 @@
 /* Splits a stream of bytes into lines.
  *
- * A line ends with \n or \r\n; blank ones (nothing, or only spaces and tabs) are passed over. A
- * line longer than the limit is dropped as it comes, in constant memory, and reported once its end
- * has been seen. */
+ * A line ends with \n or \r\n; blank lines (empty, or only spaces and tabs) are passed over. A line
+ * longer than the limit is dropped as it comes, in constant memory, and reported once its end has
+ * been seen. */
 #pragma once
 
 #include "base/buffer.h"
@@ -12,8 +12,8 @@
 
 enum line_kind {
     LINE_NONE,     /* more bytes are needed */
-    LINE_COMPLETE, /* here it is */
-    LINE_TOO_LONG, /* one was dropped */
+    LINE_COMPLETE, /* a line is handed out */
+    LINE_TOO_LONG, /* a line was dropped */
 };
 
 struct line_reader {
@@ -22,7 +22,7 @@ struct line_reader {
     size_t scanned; /* unread bytes that are known to hold no newline */
     size_t taken;   /* bytes at the front that belong to the line handed out last */
     bool skipping;  /* inside a line that is too long */
-    bool ended;     /* no bytes follow: what is left is a line too */
+    bool ended;     /* no bytes follow: the rest is a line, too */
 };
 
 /* LIMIT is the longest line in bytes. */
@@ -32,7 +32,7 @@ void line_reader_deinit(struct line_reader *reader);
 enum { LINE_READER_ROOM = 32 * 1024 };
 
 /* Where the next LINE_READER_ROOM bytes can be read to; `line_reader_commit` says how many came.
- * Everything that is complete must have been taken before. */
+ * All complete lines must have been taken before. */
 char *line_reader_reserve(struct line_reader *reader);
 void line_reader_commit(struct line_reader *reader, size_t length);
 

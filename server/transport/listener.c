@@ -11,7 +11,7 @@
 
 #define LISTENER_PAUSE_SECONDS 0.1
 
-enum { ACCEPTS_AT_ONCE = 16 }; /* then others have their turn */
+enum { ACCEPTS_AT_ONCE = 16 }; /* then other listeners have their turn */
 
 static int open_spare(void)
 {

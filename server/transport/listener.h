@@ -13,7 +13,7 @@ struct listener {
     const struct entrance *entrance; /* borrowed */
     int fd;                          /* owned */
     int spare;                       /* owned: given up to refuse a client when no other is left */
-    struct socket_file file;         /* what to remove at the end */
+    struct socket_file file;         /* the file to remove at the end */
     struct ev_io acceptable;
     struct ev_timer pause; /* running: no accepting until it ends */
 };

@@ -113,8 +113,8 @@ static void login_trim(const char **text, size_t *length)
     }
 }
 
-/* What stands behind `Authorization:` in the LENGTH bytes of LINE, which are wiped; owned by the
- * caller. NULL when the line is another. */
+/* The text behind `Authorization:` in the LENGTH bytes of LINE, which are wiped; owned by the
+ * caller. NULL when the line begins with another word. */
 static char *take_authorization(char *line, size_t length)
 {
     const char *value = line;

@@ -1,9 +1,9 @@
 /* The first line of a TCP connection, before anything is made for it.
  *
  * With an authority the line must be `Authorization: Bearer TOKEN`; it is read into a small buffer,
- * within a time. Without one the first bytes only have to be neither HTTP nor TLS. Whoever is
- * refused is told why and then read from until it closes, since closing with unread input would
- * take the answer away from it. */
+ * within a time. Without one the first bytes only have to be neither HTTP nor TLS. A refused client
+ * is told why, and its input is read until it closes: closing with unread input would take the
+ * answer away from it. */
 #pragma once
 
 #include "base/buffer.h"
@@ -18,8 +18,8 @@ enum {
 
 enum login_state {
     LOGIN_READING,   /* the first line */
-    LOGIN_CHECKING,  /* the authority looks at what was shown */
-    LOGIN_LINGERING, /* refused; the client may read that */
+    LOGIN_CHECKING,  /* the authority looks at the token */
+    LOGIN_LINGERING, /* refused; the client may read the answer */
     LOGIN_OVER,      /* `done` was called */
 };
 
@@ -31,8 +31,8 @@ struct login {
     double seconds; /* for the line, where a token is needed */
     int fd;         /* borrowed; a socket */
 
-    /* The end, called from the loop. ACCEPTED: what was read behind the line is in `received`, and
-     * where a token was needed, whose it is in `check.principal`. */
+    /* The end, called from the loop. ACCEPTED: bytes that were read behind the line are in
+     * `received`, and if a token was needed, its owner is in `check.principal`. */
     void (*done)(struct login *login, bool accepted);
 
     struct buffer received;

@@ -90,7 +90,7 @@ void notify_send(struct notify *notify, const char *state)
                      &notify->manager.any, notify->manager.length);
 }
 
-/* The manager must be able to tell this message from one of a reload before. */
+/* The time lets the manager tell this message from the message of an earlier reload. */
 void notify_reloading(struct notify *notify)
 {
     char state[64];

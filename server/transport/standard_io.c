@@ -63,7 +63,7 @@ static int check_access(int fd, int access, struct error *err)
     return 0;
 }
 
-/* A descriptor for what FD stands for that never makes us wait; ACCESS is what it must allow. */
+/* A descriptor for the file of FD that never makes us wait; it must allow ACCESS. */
 static int standard_io_take(struct standard_io_shared *shared, int fd, int access,
                             struct error *err)
 {

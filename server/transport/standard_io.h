@@ -1,9 +1,9 @@
 /* Standard input and output as a connection.
  *
  * They are moved away from 0 and 1, so that nothing else in this program can read or write them,
- * and must not wait, although whoever started us may share them: a pipe or terminal is opened once
- * more, as an open file of our own; where that is not possible its flags are changed and put back
- * at the end. Sockets and regular files need neither. */
+ * and must not wait, although our starter may share them: a pipe or terminal is opened once more,
+ * as an open file of our own; where that is not possible its flags are changed and put back at the
+ * end. Sockets and regular files need neither. */
 #pragma once
 
 #include "base/error.h"

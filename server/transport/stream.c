@@ -188,7 +188,7 @@ static size_t stream_write_parts(struct stream *stream, struct iovec *parts, int
     return 0;
 }
 
-/* Keeps what is left of PARTS behind the first WRITTEN bytes. */
+/* Keeps the bytes of PARTS behind the first WRITTEN. */
 static int stream_keep_rest(struct stream *stream, const struct iovec *parts, int count,
                             size_t written)
 {

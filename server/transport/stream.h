@@ -1,6 +1,6 @@
 /* One connection: lines in, lines out, over a socket or a pair of descriptors.
  *
- *     SERVING    reads lines and hands them to the session; what the session sends is written at
+ *     SERVING    reads lines and hands them to the session; output of the session is written at
  *                once, and the rest of it when the client takes more. A client that leaves too much
  *                untaken is not read from meanwhile.
  *     FINISHING  the client has ended its input: running calls may still be answered
@@ -8,8 +8,8 @@
  *     CLOSED     nothing happens any more
  *
  * A client that is gone altogether, or takes none of its output for too long, goes from any state
- * to CLOSED. A stream never frees itself: it tells its owner that it is leaving, who then calls
- * stream_settle before the loop sleeps, until the stream is over. */
+ * to CLOSED. A stream never frees itself: it tells its owner that it is leaving, and the owner
+ * calls stream_settle before the loop sleeps, until the stream is over. */
 #pragma once
 
 #include "base/buffer.h"

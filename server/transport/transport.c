@@ -159,7 +159,7 @@ static in_port_t *transport_port_of(struct endpoint *endpoint)
                                               : &endpoint->ipv6.sin6_port;
 }
 
-/* Opens ENDPOINT, of ADDRESS, and writes back what the kernel chose. */
+/* Opens ENDPOINT, of ADDRESS, and writes back the port that the kernel chose. */
 static int open_endpoint(struct transport *transport, struct endpoint *endpoint,
                          const struct address *address, struct error *err)
 {
@@ -184,7 +184,7 @@ static bool is_missing(const struct error *err)
     return err->number == EAFNOSUPPORT || err->number == EADDRNOTAVAIL;
 }
 
-/* Opens IPv4 and IPv6 on the same port. One of the two may be missing. */
+/* Opens IPv4 and IPv6 on the same port. Either may be missing. */
 static int open_tcp(struct transport *transport, const struct address *address, struct error *err)
 {
     in_port_t port = 0;

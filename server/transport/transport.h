@@ -21,7 +21,7 @@ struct transport;
 
 struct transport_limits {
     size_t line_bytes;    /* longest message taken; a longer one is skipped and answered */
-    size_t unsent_bytes;  /* above it reading from that client stops */
+    size_t unsent_bytes;  /* above it, reading from the client stops */
     double stall_seconds; /* a client that takes none of its output for so long is closed */
     unsigned connections; /* in all */
     unsigned per_peer;    /* per address or, on a unix socket, per uid */
@@ -57,8 +57,7 @@ struct transport *transport_open(const struct transport_settings *settings, stru
 /* Connections that there are now. */
 unsigned transport_connection_count(const struct transport *transport);
 
-/* Tells a service manager that the configuration is being read again, and that the server is ready
- * again. */
+/* Tell a service manager that a reload of the configuration begins, and its end. */
 void transport_begin_reload(struct transport *transport);
 void transport_end_reload(struct transport *transport);
 

@@ -21,7 +21,7 @@ static const struct {
     {"#", ""},
 };
 
-/* What TEXT has between blanks; TEXT is changed. */
+/* TEXT, which is changed, without the blanks at both ends. */
 static char *block_file_name_trim(char *text)
 {
     size_t length;
@@ -60,7 +60,7 @@ static bool block_file_name_is_printable(const char *name)
     return true;
 }
 
-/* Each part between slashes is a name: not empty, not one that leads elsewhere. */
+/* True when each part between slashes is a name: neither empty, "." nor "..". */
 static bool block_file_name_is_below(const char *name)
 {
     AUTO_FREE char *copy = memory_copy_string(name);

@@ -1,5 +1,5 @@
-/* Code as it runs: without what a model has put around it or into it out of habit, where it is
- * certain that nothing is lost. Code that is cleaned could not run as it was. */
+/* Code as it runs: without text that a model has put around it or into it out of habit, if
+ * certainly nothing is lost. Code is cleaned only if it could not run as it was. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +12,6 @@ struct code_cleaning {
     bool had_magic; /* lines that only say how a notebook shows figures: %matplotlib inline */
 };
 
-/* What is removed leaves blanks, so that line numbers stay. */
+/* Removed text leaves blanks, so that line numbers stay. */
 void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length);
 void code_cleaning_deinit(struct code_cleaning *cleaning);

@@ -38,7 +38,7 @@ static size_t code_fence_width(struct code_span span)
     return at - span.start < FENCE_CHARACTERS ? 0 : (size_t)(at - span.start);
 }
 
-/* What stands behind an opening fence of Python; nothing is Python, too. */
+/* True when WORD, the text behind an opening fence, means Python; an empty word does, too. */
 static bool code_fence_is_python(struct code_span word)
 {
     static const char *const words[] = {"", "python", "python3", "py"};

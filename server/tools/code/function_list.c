@@ -9,7 +9,7 @@
 
 enum {
     FUNCTIONS_SHOWN = 24,
-    FUNCTION_BYTES = 200, /* of a signature, and of what is said about it */
+    FUNCTION_BYTES = 200, /* of a signature, and of its description */
 };
 
 struct function_text {
@@ -33,7 +33,7 @@ static struct function_text function_text_trim(struct function_text text)
     return text;
 }
 
-/* What LINE has behind the word WORD; nothing if it does not begin with that. */
+/* The text of LINE behind the word WORD; empty if LINE does not begin with WORD. */
 static struct function_text function_text_behind(const struct python_line *line, const char *word)
 {
     const size_t skipped = strlen(word);
@@ -96,7 +96,7 @@ static void function_text_append(struct buffer *list, struct function_text text)
     }
 }
 
-/* LINE is the first one in a function that is listed already. */
+/* LINE is the first line in a function that is listed already. */
 static void function_list_explain(struct buffer *list, const struct python_line *line)
 {
     const struct function_text words = function_docstring(line);

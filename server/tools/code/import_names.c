@@ -9,7 +9,7 @@ enum {
     IMPORT_NAME_BYTES = 100,
 };
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct import_text {
     const char *at;
     const char *end;

@@ -27,7 +27,7 @@ void python_source_init(struct python_source *source, const char *code, size_t l
 /* The next line that is not blank. False at the end. */
 bool python_source_next(struct python_source *source, struct python_line *ret);
 
-/* True when LINE begins with WORD, and that is a word of its own. */
+/* True when LINE begins with WORD as a word of its own. */
 bool python_line_begins(const struct python_line *line, const char *word);
 
 /* The length of the name at TEXT, which ends before END; 0: there is none. */

@@ -100,7 +100,7 @@ static json_t *script_block_parse(struct script_line block, struct error *err)
     return ret;
 }
 
-/* The values have to be what the keys want. */
+/* The values have to have the types that the keys want. */
 static int script_block_check(const json_t *block, struct error *err)
 {
     const json_t *packages = json_object_get(block, "dependencies");

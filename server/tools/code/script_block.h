@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* What the block in CODE asks for, as the definition of an environment of type venv: *RET is a new
+/* The environment that the block in CODE asks for, as a definition of type venv: *RET is a new
  * reference, or NULL where there is no block or it asks for nothing. -1 with
  * ERROR_INVALID_ARGUMENTS when the block cannot be read. */
 int script_block_read(const char *code, size_t length, json_t **ret, struct error *err);

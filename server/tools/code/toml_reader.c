@@ -119,7 +119,7 @@ static int toml_read_code_point(struct toml_reader *reader, unsigned digits)
     return 0;
 }
 
-/* A backslash at the end of a line of a long string removes what is blank behind it. */
+/* A backslash at the end of a line of a long string removes the blanks behind it. */
 static bool toml_skip_line_end(struct toml_reader *reader, bool is_long)
 {
     const char *start = reader->at;
@@ -165,7 +165,7 @@ static void toml_end_long(struct toml_reader *reader, char quote)
     reader->at += 3;
 }
 
-/* Reads up to QUOTES, the three or one that have begun the string. */
+/* Reads up to QUOTES, one quote or three, as at the start of the string. */
 static int toml_read_rest(struct toml_reader *reader, const char *quotes)
 {
     const bool is_long = strlen(quotes) == 3;
@@ -343,7 +343,7 @@ static int toml_read_key_part(struct toml_reader *reader)
     return 0;
 }
 
-/* Moves over a key and the blanks behind it. *RET is NULL for one of several parts. */
+/* Moves over a key and the blanks behind it. *RET is NULL for a key of several parts. */
 static int toml_read_key(struct toml_reader *reader, json_t **ret)
 {
     unsigned parts = 0;

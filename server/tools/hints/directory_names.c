@@ -16,7 +16,7 @@
 
 enum {
     NAMES_MOST = 1000,
-    NAME_BYTES = 60, /* of one that is shown; a spelling can be as long */
+    NAME_BYTES = 60, /* of a name that is shown; a spelling can be as long */
     NAMES_NEAR = 3,
     NAMES_SHOWN = 8,
 };

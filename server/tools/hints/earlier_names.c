@@ -19,7 +19,8 @@ struct earlier_directory {
 };
 
 struct earlier_names {
-    struct earlier_directory last[EARLIER_DIRECTORIES]; /* the one that was used last comes first */
+    struct earlier_directory last[EARLIER_DIRECTORIES]; /* the directory that was used last comes
+                                                           first */
 };
 
 struct earlier_names *earlier_names_new(void)
@@ -54,7 +55,7 @@ static size_t earlier_names_find(const struct earlier_names *names, const char *
     return i;
 }
 
-/* Moves DIRECTORY to the front, in place of the one that was used least recently. */
+/* Moves DIRECTORY to the front, in place of the directory that was used least recently. */
 static json_t *earlier_names_take(struct earlier_names *names, const char *directory)
 {
     const size_t place = earlier_names_find(names, directory);
@@ -77,7 +78,7 @@ const json_t *earlier_names_of(const struct earlier_names *names, const char *di
     return found->directory && strcmp(found->directory, directory) == 0 ? found->names : NULL;
 }
 
-/* What a line defines */
+/* Names that a line defines */
 
 /* Returns the end of the name at TEXT, which is added to NAMES. */
 static const char *earlier_names_add(json_t *names, const char *text, const char *end)

@@ -1,8 +1,8 @@
-/* A hint: one line for a model about what really happened, with what to do next.
+/* A hint: one line for a model about the real event, with the next step.
  *
- * A hint is a function of the facts. It answers only when it is certain; one that might be wrong is
- * not said. A new one is a function, a line in the table of hints.c, and a case in the unit test
- * where it applies and one where it only nearly does. */
+ * A hint is a function of the facts. It answers only when it is certain: a hint that might be wrong
+ * is not given. A new hint is a function, a line in the table of hints.c, and two cases in the unit
+ * test: in the first it applies, in the second only nearly. */
 #pragma once
 
 #include "environments/environment.h"
@@ -14,22 +14,24 @@
 
 struct caller_rules;
 
-/* What a hint may know. Everything is borrowed. */
+/* The facts that a hint may use. Everything is borrowed. */
 struct hint_facts {
     const json_t *structured; /* the result; see schemas/run_python.output.json */
     const json_t *arguments;  /* of the call */
     const char *code;         /* NUL-terminated, as it ran */
     size_t code_length;
     bool had_fence;        /* see code_cleaning.h */
-    bool had_magic;        /* likewise */
+    bool had_magic;        /* see code_cleaning.h */
     const char *directory; /* the path of the working directory; NULL: it is not known */
     double timeout;        /* seconds that the script had */
-    const json_t *earlier; /* its keys are what earlier calls have defined there; or NULL */
+    const json_t *earlier; /* its keys are the names that earlier calls have defined there; or
+                              NULL */
 
     const struct environment *environment;    /* where it ran */
-    const struct environment *const *offered; /* NULL-terminated: what the caller may name */
+    const struct environment *const *offered; /* NULL-terminated: the environments that the caller
+                                                 may name */
     const struct caller_rules *rules;         /* NULL: his calls may define no environment */
-    bool is_at_terminal; /* a person reads it, who has made no call (`pyexecd run`) */
+    bool is_at_terminal; /* a person reads the hint and has made no call (`pyexecd run`) */
 
     struct traceback failure; /* how the script ended; hints_find() fills it in */
 };
@@ -44,7 +46,7 @@ bool hint_is_about(const struct hint_facts *facts, const char *type);
  * none, or it would not fit into a line of a hint. */
 char *hint_quoted(const char *message);
 
-/* True when WORDS are in what the script has printed. */
+/* True when the output of the script contains WORDS. */
 bool hint_prints(const struct hint_facts *facts, const char *words);
 
 /* True when LAYER of a sandbox held the run. */
@@ -56,7 +58,7 @@ bool hint_is_absent(const struct hint_facts *facts, enum process_layer layer);
 /* True when the script is kept from the files of the machine. */
 bool hint_has_own_files(const struct hint_facts *facts);
 
-/* Who can open what is closed: "The operator". */
+/* The name of the person who can lift restrictions: "The operator". */
 const char *hint_operator(const struct hint_facts *facts);
 
 /* ", /srv/a, /srv/b"; PLACES may be NULL. Owned by the caller. */

@@ -30,8 +30,8 @@ static const char *hint_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What else scripts can read, where no relative path leads: the folder in which the server was
- * started, too. Owned by the caller; "" if there is nothing. */
+/* The other places that scripts can read, by absolute paths only; the folder in which the server
+ * was started, too. Owned by the caller; "" if there is nothing. */
 static char *hint_readable_places(const struct hint_facts *facts)
 {
     AUTO_FREE char *list = hint_list_places(facts->environment->settings.sandbox.read);
@@ -103,7 +103,7 @@ static char *hint_compare_missing(const struct hint_facts *facts,
     return hint_missing_directory(facts, names, path);
 }
 
-/* What COMPARE says of the file that Python has not found and the names in the directory. */
+/* The result of COMPARE for the file that Python has not found and the names in the directory. */
 static char *hint_look(const struct hint_facts *facts,
                        char *(*compare)(const struct hint_facts *facts,
                                         const struct directory_names *names, const char *path))

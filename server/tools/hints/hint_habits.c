@@ -29,7 +29,7 @@ char *hint_undefined_name(const struct hint_facts *facts)
         name);
 }
 
-/* What only IPython defines. */
+/* A name that only IPython defines. */
 char *hint_notebook(const struct hint_facts *facts)
 {
     AUTO_FREE char *name =
@@ -43,7 +43,7 @@ char *hint_notebook(const struct hint_facts *facts)
                          name);
 }
 
-/* What the code of a C library ends with, and no exception of Python. */
+/* A signal that ends a crash in a C library, but no exception of Python. */
 char *hint_crash(const struct hint_facts *facts)
 {
     static const char *const signals[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
@@ -68,7 +68,7 @@ char *hint_left_running(const struct hint_facts *facts)
                          count, count == 1 ? "" : "es", count == 1 ? "was" : "were");
 }
 
-/* What matplotlib and tkinter say where there is no screen. */
+/* A message of matplotlib or tkinter about the missing screen. */
 char *hint_screen(const struct hint_facts *facts)
 {
     const char *errors = json_object_get_string(facts->structured, "stderr");

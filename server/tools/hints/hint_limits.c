@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a caller may name and has more of something than where his code ran. */
+/* An environment that the caller may name, with a larger limit than the run's environment. */
 static const struct environment *hint_find_larger(const struct hint_facts *facts,
                                                   bool (*is_larger)(const struct environment *a,
                                                                     const struct environment *b))
@@ -75,7 +75,7 @@ static bool hint_has_more_time(const struct environment *a, const struct environ
     return a->settings.max_timeout > b->settings.max_timeout;
 }
 
-/* What may be asked for, where that is more than the script had. Owned by the caller. */
+/* The longer time that a call may ask for. Owned by the caller. */
 static char *hint_more_time(const struct hint_facts *facts)
 {
     const double most = facts->environment->settings.max_timeout;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any one of WORDS, which end with NULL. */
+/* True for any of WORDS, which end with NULL. */
 static bool hint_prints_any(const struct hint_facts *facts, const char *const *words)
 {
     for (; *words; words++)
@@ -16,14 +16,14 @@ static bool hint_prints_any(const struct hint_facts *facts, const char *const *w
     return false;
 }
 
-/* A run that could have no network of its own has no socket of one. */
+/* If a run could get no network of its own, it can make no sockets for a network. */
 static bool hint_is_offline(const struct hint_facts *facts)
 {
     return hint_is_enforced(facts, LAYER_NETWORK) ||
            (hint_is_absent(facts, LAYER_NETWORK) && hint_is_enforced(facts, LAYER_CALLS));
 }
 
-/* What Python, and libraries and programs that scripts use, say of a network that is not there. */
+/* Messages of Python, libraries and programs about a missing network. */
 static bool hint_missed_network(const struct hint_facts *facts)
 {
     static const char *const words[] = {
@@ -39,7 +39,7 @@ static bool hint_missed_network(const struct hint_facts *facts)
     return hint_prints_any(facts, words);
 }
 
-/* What they say of a service that they know to be on this machine. */
+/* Their messages about a missing service on this machine. */
 static bool hint_missed_service(const struct hint_facts *facts)
 {
     static const char *const words[] = {
@@ -53,7 +53,7 @@ static bool hint_missed_service(const struct hint_facts *facts)
     return hint_prints_any(facts, words);
 }
 
-/* What a caller may name and has a network. */
+/* An environment with a network that the caller may name. */
 static const struct environment *hint_find_network(const struct hint_facts *facts)
 {
     for (size_t i = 0; facts->offered[i]; i++) {
@@ -66,7 +66,7 @@ static const struct environment *hint_find_network(const struct hint_facts *fact
     return NULL;
 }
 
-/* True when the script has called pip, and that did not come to an end, or not to a good one. */
+/* True when the script has called pip, and pip did not end, or failed. */
 static bool hint_missed_packages(const struct hint_facts *facts)
 {
     static const char *const types[] = {"subprocess.CalledProcessError",
@@ -82,11 +82,11 @@ static bool hint_missed_packages(const struct hint_facts *facts)
     return false;
 }
 
-/* What clients say when the proxy of a run refuses them. */
+/* Messages of clients that the proxy of a run refuses. */
 static bool hint_was_refused_by_proxy(const struct hint_facts *facts)
 {
     static const char *const words[] = {
-        "Tunnel connection failed: 403 ",                  /* Python, and what is made of it */
+        "Tunnel connection failed: 403 ",                  /* Python and its libraries */
         "CONNECT tunnel failed, response 403",             /* curl */
         "Received HTTP code 403 from proxy after CONNECT", /* curl before 8 */
         "Connection not allowed by ruleset",               /* by SOCKS */
@@ -111,7 +111,7 @@ static char *hint_closed_index(const struct hint_facts *facts)
                          advice);
 }
 
-/* Of a run that reaches HOSTS only. */
+/* The hint for a run that reaches only HOSTS. */
 static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
 {
     AUTO_FREE char *list = NULL;
@@ -125,7 +125,7 @@ static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
                          list + strlen(","), hint_operator(facts));
 }
 
-/* Of a run whose loopback is its own. */
+/* The hint for a run whose loopback is its own. */
 static char *hint_loopback(const struct hint_facts *facts)
 {
     static const char own[] = "localhost is the run's own here: nothing answers there but what the "
@@ -142,7 +142,7 @@ static char *hint_loopback(const struct hint_facts *facts)
                          hint_operator(facts));
 }
 
-/* Of a run that reaches nothing. */
+/* The hint for a run without a network. */
 static char *hint_closed_network(const struct hint_facts *facts)
 {
     const struct environment *other = hint_find_network(facts);

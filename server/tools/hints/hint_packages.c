@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The module that was not found, owned by the caller. NULL: none, or a part of one that is there.
- */
+/* The module that was not found, owned by the caller. NULL: none, or a part of an existing
+ * module. */
 static char *hint_find_module(const struct hint_facts *facts)
 {
     AUTO_FREE char *name = NULL;
@@ -66,7 +66,7 @@ char *hint_module(const struct hint_facts *facts)
         name, json_string_value(json_array_get(packages, 0)), advice);
 }
 
-/* Python's words when a script has called pip: PEP 668, and those of a Python that has none. */
+/* Python's words when a script has called pip: by PEP 668, or because there is no pip. */
 static bool hint_says_no_pip(const char *output)
 {
     return output && (strstr(output, "error: externally-managed-environment") ||
@@ -84,7 +84,7 @@ char *hint_managed_python(const struct hint_facts *facts)
     return memory_format("A script cannot install packages into this Python. %s", advice);
 }
 
-/* Where a block was passed over that the failure may come from. */
+/* The failure may come from a block that was passed over. */
 char *hint_unused_block(const struct hint_facts *facts)
 {
     const bool has_own = json_object_get(facts->arguments, "environment") ||

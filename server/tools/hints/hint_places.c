@@ -99,7 +99,7 @@ static void places_append_main(char **text, const struct hint_facts *facts, cons
     }
 }
 
-/* Other threads that have the same stack. False when nothing of the script is in that. */
+/* Other threads that have the same stack. False when no frame of the stack is in the script. */
 static bool places_append_threads(char **text, const struct hint_facts *facts, const json_t *stack)
 {
     const unsigned count = (unsigned)json_integer_value(json_object_get(stack, "threads"));

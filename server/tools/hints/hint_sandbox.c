@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The state of a layer in the result; "" for one that a run of this kind does not have. */
+/* The state of a layer in the result; "" for a layer that a run of this kind does not have. */
 static const char *hint_layer(const struct hint_facts *facts, enum process_layer layer)
 {
     const json_t *containment = json_object_get(facts->structured, "containment");
@@ -35,7 +35,7 @@ bool hint_has_own_files(const struct hint_facts *facts)
     return hint_is_enforced(facts, LAYER_ROOT) || hint_is_enforced(facts, LAYER_FILES);
 }
 
-/* For every hint about what is closed; see hint.h */
+/* For every hint about closed places; see hint.h */
 
 char *hint_list_places(char *const *places)
 {
@@ -63,9 +63,9 @@ const char *hint_operator(const struct hint_facts *facts)
     return facts->is_at_terminal ? "The configuration" : "The operator";
 }
 
-/* What a sandbox lacks */
+/* Missing layers */
 
-/* Why LAYER was absent, without its name; NULL: nobody says so. Borrowed. */
+/* Why LAYER was absent, without its name; NULL: no reason is given. Borrowed. */
 static const char *hint_find_reason(const struct hint_facts *facts, const char *layer)
 {
     const json_t *containment = json_object_get(facts->structured, "containment");
@@ -109,8 +109,8 @@ static char *hint_list_absent(const struct hint_facts *facts)
     return list;
 }
 
-/* Why a run has no sandbox at all: where it works, or what would keep it from files. Owned by the
- * caller. */
+/* Why a run has no sandbox at all: because of its directory, or of the missing layers that keep
+ * scripts from files. Owned by the caller. */
 static char *hint_no_sandbox(const struct hint_facts *facts)
 {
     const char *place = hint_find_reason(facts, "sandbox");
@@ -135,7 +135,7 @@ char *hint_missing_layer(const struct hint_facts *facts)
     return memory_format("The sandbox of this run was without: %s.", absent);
 }
 
-/* What is not shown */
+/* Hidden paths */
 
 /* True when PATH, an absolute one, has a part that is empty, "." or "..", or is the root. */
 static bool hint_leads_elsewhere(const char *path)
@@ -194,8 +194,8 @@ static char *hint_path_in_call(const struct hint_facts *facts, const char *call)
     return memory_format("%.*s", (int)length, quote + 1);
 }
 
-/* SQLite does not say which file it could not open. Owned by the caller; NULL: it is not that, or
- * not known. */
+/* SQLite does not say which file it could not open. Owned by the caller; NULL: another error, or
+ * the file is not known. */
 static char *hint_database_path(const struct hint_facts *facts)
 {
     AUTO_FREE char *path = NULL;
@@ -229,8 +229,8 @@ static bool hint_is_near_any(const char *path, const char *const *shown)
     return false;
 }
 
-/* True when PATH is, holds or is in what this sandbox shows, and not every one; or when that is not
- * known. */
+/* True when PATH is, holds or is in a place that this sandbox shows but not every sandbox; or when
+ * the directory is not known. */
 static bool hint_is_opened(const struct hint_facts *facts, const char *path)
 {
     const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
@@ -241,7 +241,7 @@ static bool hint_is_opened(const struct hint_facts *facts, const char *path)
            hint_is_near_any(path, environment_needs(facts->environment));
 }
 
-/* True when PATH is, holds or is in what a sandbox shows, as far as it can be known. */
+/* True when PATH is, holds or is in a place that a sandbox shows, as far as is known. */
 static bool hint_is_shown(const struct hint_facts *facts, const char *path)
 {
     static const char *const everywhere[] = {
@@ -253,7 +253,7 @@ static bool hint_is_shown(const struct hint_facts *facts, const char *path)
     return hint_is_near_any(path, everywhere) || hint_is_opened(facts, path);
 }
 
-/* Whether there is such a file on the machine is nothing that a caller may learn. */
+/* A caller must not learn whether there is such a file on the machine. */
 char *hint_hidden_path(const struct hint_facts *facts)
 {
     const struct sandbox_settings *sandbox = &facts->environment->settings.sandbox;
@@ -272,7 +272,7 @@ char *hint_hidden_path(const struct hint_facts *facts)
                          hint_operator(facts));
 }
 
-/* What an earlier call has left in /tmp was in another one. */
+/* The files of an earlier call were in another /tmp. */
 char *hint_own_tmp(const struct hint_facts *facts)
 {
     static const char *const own[] = {"/tmp", "/var/tmp", "/dev/shm", NULL};
@@ -317,7 +317,7 @@ char *hint_home(const struct hint_facts *facts)
                          hint_operator(facts));
 }
 
-/* True when the script was about to change what it can only read. */
+/* True when the script was about to change a file that it can only read. */
 static bool hint_could_not_write(const struct hint_facts *facts)
 {
     const bool has_root = hint_is_enforced(facts, LAYER_ROOT);
@@ -351,8 +351,8 @@ char *hint_read_only(const struct hint_facts *facts)
         hint_operator(facts));
 }
 
-/* The relative path that could not be written. Owned by the caller; NULL: it is not that, or not
- * known. */
+/* The relative path that could not be written. Owned by the caller; NULL: another error, or the
+ * path is not known. */
 static char *hint_relative_path(const struct hint_facts *facts)
 {
     const bool has_root = hint_is_enforced(facts, LAYER_ROOT);
@@ -369,8 +369,8 @@ static char *hint_relative_path(const struct hint_facts *facts)
     return STEAL_PTR(path);
 }
 
-/* Without a root of its own a script is denied to read as well as to write: what is not there it
- * was about to make. */
+/* Without a root of its own a script is denied to read as well as to write: if the file is missing,
+ * the script was about to make it. */
 static bool hint_was_to_write(const struct hint_facts *facts, const char *place, const char *path)
 {
     AUTO_FREE char *whole = memory_format("%s/%s", place, path);
@@ -440,7 +440,7 @@ char *hint_refused_call(const struct hint_facts *facts)
     return NULL;
 }
 
-/* What apt-get says, whoever calls it. */
+/* A message of apt-get, whatever program calls it. */
 char *hint_system_packages(const struct hint_facts *facts)
 {
     if (!hint_has_own_files(facts) || !hint_prints(facts, "E: Could not open lock file "))

@@ -1,9 +1,9 @@
-/* The hints themselves; see hint.h. Each file has those of one matter. */
+/* The hints themselves; see hint.h. Each file has the hints of one matter. */
 #pragma once
 
 #include "server/tools/hints/hint.h"
 
-/* hint_syntax.c: what is no Python */
+/* hint_syntax.c: text that is no Python */
 char *hint_removed_fence(const struct hint_facts *facts);
 char *hint_removed_magic(const struct hint_facts *facts);
 char *hint_fence(const struct hint_facts *facts);
@@ -12,7 +12,7 @@ char *hint_shell_command(const struct hint_facts *facts);
 char *hint_magic(const struct hint_facts *facts);
 char *hint_await(const struct hint_facts *facts);
 
-/* hint_packages.c: what is not installed */
+/* hint_packages.c: packages that are not installed */
 char *hint_module(const struct hint_facts *facts);
 char *hint_managed_python(const struct hint_facts *facts);
 char *hint_unused_block(const struct hint_facts *facts);
@@ -25,7 +25,7 @@ char *hint_own_file(const struct hint_facts *facts);
 /* hint_network.c */
 char *hint_network(const struct hint_facts *facts);
 
-/* hint_sandbox.c: what is closed */
+/* hint_sandbox.c: closed places */
 char *hint_missing_layer(const struct hint_facts *facts);
 char *hint_hidden_path(const struct hint_facts *facts);
 char *hint_own_tmp(const struct hint_facts *facts);
@@ -40,7 +40,7 @@ char *hint_threads(const struct hint_facts *facts);
 char *hint_memory(const struct hint_facts *facts);
 char *hint_timeout(const struct hint_facts *facts);
 
-/* hint_habits.c: what works at a desk or in a notebook */
+/* hint_habits.c: habits from a desk or a notebook */
 char *hint_input(const struct hint_facts *facts);
 char *hint_undefined_name(const struct hint_facts *facts);
 char *hint_left_running(const struct hint_facts *facts);

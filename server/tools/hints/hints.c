@@ -26,7 +26,7 @@ char *hint_quoted(const char *message)
     return memory_format("%.*s", (int)(end - start), start);
 }
 
-/* Of a path that could not be opened only the first that knows why has a word. */
+/* For a path that could not be opened, only the first hint that applies is given. */
 static char *hint_first(const hint_fn *table, size_t count, const struct hint_facts *facts)
 {
     char *line = NULL;
@@ -51,8 +51,7 @@ static char *hint_path(const struct hint_facts *facts)
     return hint_first(table, ARRAY_SIZE(table), facts);
 }
 
-/* In the order in which they are said: what was done to the code, what went wrong, what else there
- * is to know. */
+/* In the order in which they are said: changes to the code, causes of failures, other facts. */
 static const hint_fn hint_table[] = {
     hint_removed_fence,   hint_removed_magic,  hint_fence,
     hint_pip_command,     hint_shell_command,  hint_magic,
@@ -65,7 +64,7 @@ static const hint_fn hint_table[] = {
     hint_bare_expression, hint_missing_layer,
 };
 
-/* What a person wants to know who has written the script. */
+/* The hints for a person who has written the script. */
 static const hint_fn hint_terminal_table[] = {
     hint_network, hint_closed_place, hint_refused_call, hint_system_packages,
     hint_input,   hint_threads,      hint_memory,       hint_crash,

@@ -1,5 +1,5 @@
-/* All hints that apply to a result, in the order in which a model should read them;
- * for a person at a terminal those that are no advice about calls. */
+/* All hints that apply to a result, in the order in which a model should read them; for a person at
+ * a terminal, only hints without advice about calls. */
 #pragma once
 
 #include "server/tools/hints/hint.h"

@@ -85,7 +85,7 @@ static const struct {
     {"yaml", {.package = "pyyaml"}},
     {"zmq", {.package = "pyzmq"}},
 
-    /* What Python had, or has where there is more of it. */
+    /* Modules of an earlier or a more complete Python. */
     {"asynchat", {.instead = "Python 3.12 has no asynchat: use asyncio."}},
     {"asyncore", {.instead = "Python 3.12 has no asyncore: use asyncio."}},
     {"cgi", {.instead = "Python 3.13 has no cgi: use urllib.parse and email."}},

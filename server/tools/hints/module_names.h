@@ -1,13 +1,13 @@
-/* What the modules of Python are called where one gets them. */
+/* The packages that have the modules of Python code. */
 #pragma once
 
 #include <stddef.h>
 
-/* What is known about the module NAME; all NULL: nothing. */
+/* Facts about the module NAME; all NULL: it is not known. */
 struct module_name {
-    const char *package; /* that has it; NULL: none */
-    const char *also;    /* another one that has it; or NULL */
-    const char *instead; /* a sentence about what to use, where no package is to be installed */
+    const char *package; /* the package that has it; NULL: none */
+    const char *also;    /* another package that has it; or NULL */
+    const char *instead; /* advice on a replacement, if no package is to be installed */
 };
 
 struct module_name module_name_find(const char *name);

@@ -1,13 +1,13 @@
-/* How a caller gets packages that are not where his code ran. */
+/* Advice for a caller whose code missed packages. */
 #pragma once
 
 #include "server/tools/hints/hint.h"
 
-/* One or two sentences about PACKAGES (requirements, an array of strings; NULL: it is not known
- * which). Owned by the caller. */
+/* One or two sentences about PACKAGES (requirements, an array of strings; NULL: they are not
+ * known). Owned by the caller. */
 char *package_advice(const struct hint_facts *facts, const json_t *packages);
 
-/* The environment that the caller may name, besides that where his code ran, and that has PACKAGES
- * for sure; or NULL. */
+/* An environment, not the run's, that the caller may name and whose Python certainly has PACKAGES;
+ * or NULL. */
 const struct environment *package_advice_find(const struct hint_facts *facts,
                                               const json_t *packages);

@@ -28,8 +28,8 @@ static bool pip_line_is_harmless(const char *option)
     return false;
 }
 
-/* A name with extras and versions: nothing that a shell or an installer takes for something else.
- */
+/* A name with extras and versions: no character has a meaning for a shell, and the word is no path
+ * or option for an installer. */
 static bool pip_line_is_package(const char *word)
 {
     return *word != '.' && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -51,7 +51,7 @@ static size_t traceback_type_length(const char *line, const char *end)
 
 /* The lines so far. */
 struct traceback_reader {
-    struct traceback frames; /* those above the line; without a type */
+    struct traceback frames; /* the frames above the line; without a type */
     bool is_among_frames;
     bool is_ignored; /* by Python itself, at the end of an object or of the program */
 };

@@ -1,4 +1,4 @@
-/* The exception that ended a script, from what Python has written about it. */
+/* The exception that ended a script, read from Python's error output. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,9 +6,9 @@
 /* All NULL and 0 when there is none. */
 struct traceback {
     char *type;            /* owned; "KeyError" */
-    char *message;         /* owned; what stands behind the type, its first line; may be "" */
-    unsigned line;         /* the innermost one of script.py; 0: not known */
-    bool is_own;           /* that is where it was raised, or the text that is no Python */
+    char *message;         /* owned; the text behind the type, its first line; may be "" */
+    unsigned line;         /* the innermost line of script.py; 0: not known */
+    bool is_own;           /* the exception was raised in `line`, or `line` is a syntax error */
     const char *innermost; /* borrowed; where the last frame begins, or NULL */
 };
 

@@ -12,7 +12,7 @@ struct channel_ops {
     ssize_t (*read)(struct http_channel *channel, void *data, size_t size);
     ssize_t (*write)(struct http_channel *channel, const struct iovec *parts, int count);
 
-    /* Nothing is written any more; the client sees the end behind what was. */
+    /* Nothing is written any more; the client sees the end behind the written bytes. */
     void (*shutdown)(struct http_channel *channel);
 
     /* Closes the descriptor and frees CHANNEL. */

@@ -1,4 +1,4 @@
-/* The last events of a stream, each with its number, for a client that comes back for those it has
+/* The last events of a stream, each with its number, for a client that comes back for events it has
  * missed. The oldest are given up where there are too many. */
 #pragma once
 

@@ -1,13 +1,13 @@
-/* What a session sends in answer to one request, or of its own accord: events that outlive the
- * connection they are sent over.
+/* The events that a session sends in answer to one request, or of its own accord. They outlive the
+ * connection that carries them.
  *
  *     QUIET     nothing was sent yet: one answer can still be a plain response
  *     OPEN      events are sent, and the last of them kept, for a client that comes back for them
  *     COMPLETE  the last event is in the log
  *     OVER      nothing is sent any more, and nobody can come back
  *
- * While nobody is connected, events are only kept. A client that is slow is one that is away until
- * it takes more. */
+ * While nobody is connected, events are only kept. A slow client counts as absent until it takes
+ * more. */
 #pragma once
 
 #include "server/jsonrpc/session.h"
@@ -30,7 +30,7 @@ struct event_stream {
     /* Inputs, set before event_stream_init. */
     struct ev_loop *loop;           /* borrowed */
     const struct http_names *names; /* borrowed */
-    struct session *session;        /* borrowed: who sends */
+    struct session *session;        /* borrowed: the session that sends */
     unsigned long number;           /* in the session */
     bool is_lasting;                /* belongs to no request, so no event is the last */
     const char *fields;             /* borrowed: of a plain response that is no error; NULL: none */
@@ -41,7 +41,7 @@ struct event_stream {
     struct sink sink; /* where the session sends to */
     struct event_log log;
     enum event_stream_state state;
-    struct http_exchange *exchange; /* borrowed: who is connected, or NULL */
+    struct http_exchange *exchange; /* borrowed: the exchange of the connected client, or NULL */
 
     /* For the owner. */
     struct list link;

@@ -1,4 +1,4 @@
-/* What the fields Content-Type and Accept say, as far as it matters here. */
+/* Reads the fields Content-Type and Accept, as far as they matter here. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,6 +6,5 @@
 /* True when VALUE, of Content-Type, is TYPE, whatever its parameters. */
 bool http_type_is(const char *value, const char *type);
 
-/* True when TYPE, "text/event-stream", is among those that VALUE, of Accept, lists; NULL lists all
- * of them. */
+/* True when VALUE, of Accept, lists TYPE, such as "text/event-stream"; NULL lists all types. */
 bool http_accept_lists(const char *value, const char *type);

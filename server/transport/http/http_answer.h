@@ -1,4 +1,4 @@
-/* Who answers an exchange: what its `data` points to, from the head that was let in to the complete
+/* The answering side of an exchange: its `data` points to it from the admitted head to the complete
  * response. */
 #pragma once
 
@@ -7,8 +7,8 @@ struct http_answer {
     void (*drained)(struct http_answer *answer);
 };
 
-/* JSON-RPC codes of responses that say more by their status. The first two are as clients know them
- * from the reference implementation, up to 2025-11-25; later revisions leave them to others. */
+/* JSON-RPC codes of responses whose status says more. Clients know the first two from the reference
+ * implementation, up to 2025-11-25; later revisions do not use them. */
 enum {
     HTTP_CODE_BAD_REQUEST = -32000,
     HTTP_CODE_NO_SESSION = -32001,

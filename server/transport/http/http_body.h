@@ -20,22 +20,22 @@ struct http_body {
     /* Private. */
     bool is_chunked;
     bool is_dropped;
-    uint64_t left; /* of a sized one */
+    uint64_t left; /* bytes of a sized body to come */
     struct http_chunks chunks;
 };
 
 void http_body_init(struct http_body *body);
 void http_body_deinit(struct http_body *body);
 
-/* For the next request, with nothing left of the last. LIMIT: TOO_LARGE beyond it. */
+/* For the next request, without bytes of the last. LIMIT: TOO_LARGE beyond it. */
 void http_body_begin(struct http_body *body, const struct http_head *head, size_t limit);
 
-/* Gives up what was kept. */
+/* Gives up the bytes that were kept. */
 void http_body_clear(struct http_body *body);
 
-/* What comes of it from now on is only counted. */
+/* Bytes of it that come from now on are only counted. */
 void http_body_drop(struct http_body *body);
 
-/* Takes of BYTES what belongs to it; *RET_USED of them. */
+/* Takes the first *RET_USED bytes of BYTES, which belong to it. */
 enum http_body_state http_body_feed(struct http_body *body, const char *bytes, size_t length,
                                     size_t *ret_used);

@@ -1,6 +1,6 @@
 /* Requests of 2026-07-28: each stands alone, and lives as long as the client waits for its answer.
  *
- * The answer is a plain response, or the last event of a stream when something else is sent before
+ * The answer is a plain response, or the last event of a stream if other messages are sent before
  * it. A client that goes away has cancelled its call. */
 #pragma once
 
@@ -30,10 +30,10 @@ void http_calls_init(struct http_calls *calls);
 /* Answers the requests that only listen. */
 void http_calls_conclude(struct http_calls *calls);
 
-/* Cancels what runs, and closes the connections of who waits for it. */
+/* Cancels all calls, and closes the connections of clients that wait for them. */
 void http_calls_deinit(struct http_calls *calls);
 
-/* Answers what EXCHANGE brought, for PRINCIPAL. STREAMS: the client takes events. */
+/* Answers INCOMING, the body of EXCHANGE, for PRINCIPAL. STREAMS: the client takes events. */
 void http_call_start(struct http_calls *calls, struct incoming *incoming,
                      struct http_exchange *exchange, const char *principal,
                      const struct mcp_headers *headers, bool streams);

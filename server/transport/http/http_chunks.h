@@ -1,5 +1,5 @@
-/* A chunked body (RFC 9112, 7.1), as strictly as the head is read. What a chunk says beyond its
- * size is passed over, and so are the fields behind the last one; both are bounded. */
+/* A chunked body (RFC 9112, 7.1), as strictly as the head is read. The extension of a chunk is
+ * passed over, and so are the fields behind the last chunk; both are bounded. */
 #pragma once
 
 #include "base/buffer.h"
@@ -38,6 +38,6 @@ void http_chunks_init(struct http_chunks *chunks);
 void http_chunks_deinit(struct http_chunks *chunks);
 
 /* Goes through BYTES until a piece of data, COMPLETE or BAD; returns how many were used. The piece
- * is the last *RET_PIECE of those; 0: there is none. LENGTH must not be 0. */
+ * is the last *RET_PIECE bytes of these; 0: there is none. LENGTH must not be 0. */
 size_t http_chunks_feed(struct http_chunks *chunks, const char *bytes, size_t length,
                         size_t *ret_piece);

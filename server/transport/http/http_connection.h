@@ -4,10 +4,10 @@
  *     HEAD       the head of a request is coming in; in a new connection it is awaited
  *     BODY       the body is coming in
  *     REST       the response is complete already, and the rest of the body is coming in
- *     RESPONSE   the service owes the response. What comes in meanwhile is kept, up to a bound; the
- *                end of input means that the client is gone.
+ *     RESPONSE   the service owes the response. Input that comes meanwhile is kept, up to a bound;
+ * the end of input means that the client is gone.
  *
- * Then nothing is served any more, and what the client sends is dropped: closing with unread input
+ * Then no request is served any more, and input of the client is dropped: closing with unread input
  * would take the last answer away from it.
  *
  *     FLUSHING   the client may take what was sent
@@ -18,8 +18,8 @@
  *
  * Requests that came in early are served in order, one after the other, and a few of them at a time
  * so that other connections have their turn. All deadlines are absolute: no byte that drips in
- * moves them. A connection never frees itself: it tells its owner that it is closed, who then
- * releases it before the loop sleeps, and so tells the service that the client is gone. */
+ * moves them. A connection never frees itself: it tells its owner that it is closed, and the owner
+ * releases it before the loop sleeps, which tells the service that the client is gone. */
 #pragma once
 
 #include "server/transport/http/channel.h"
@@ -100,6 +100,6 @@ void http_connection_init(struct http_connection *connection,
  */
 void http_connection_deinit(struct http_connection *connection);
 
-/* Serves no more: a response that is owed is not given, what was sent may still be taken for a
- * moment. Not below a call from the connection. */
+/* Serves no more: no owed response is given; the client may take sent output for a moment. Not
+ * below a call from the connection. */
 void http_connection_stop(struct http_connection *connection);

@@ -1,5 +1,5 @@
-/* The inside of http_connection.h: the connection itself, its way in (http_intake.c), and what its
- * exchange does with it (http_exchange.c). */
+/* The inside of http_connection.h: the connection itself, its way in (http_intake.c), and its use
+ * by the exchange (http_exchange.c). */
 #pragma once
 
 #include "server/transport/http/http_connection.h"
@@ -32,7 +32,7 @@ void http_connection_end(struct http_connection *connection, enum http_connectio
 
 void http_connection_close(struct http_connection *connection, const char *reason);
 
-/* http_intake.c: what comes in becomes exchanges, one after the other */
+/* http_intake.c: input becomes exchanges, one after the other */
 
 /* Serves what has come in, as far as it goes. */
 void http_intake_advance(struct http_connection *connection);

@@ -5,7 +5,8 @@
 #include "server/jsonrpc/session.h"
 #include "server/transport/http/http_answer.h"
 
-/* What requests of the protocol carry, for who asks without saying what it wants to send. */
+/* The fields of the protocol's requests, for pages that ask without naming the fields they want to
+ * send. */
 #define REQUEST_FIELDS                                                                             \
     "Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "     \
     "Mcp-Session-Id, traceparent, tracestate, baggage"

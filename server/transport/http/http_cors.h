@@ -1,11 +1,11 @@
-/* Lets pages of listed origins read what is answered to them: the CORS protocol of browsers. */
+/* Lets pages of listed origins read the answers to them: the CORS protocol of browsers. */
 #pragma once
 
 #include "server/transport/http/http_exchange.h"
 #include "server/transport/http/http_origin.h"
 
-/* FIELDS, and those that let the page which sent EXCHANGE read the response. Owned by the caller.
- */
+/* FIELDS, and the fields that let the sending page of EXCHANGE read the response. Owned by the
+ * caller. */
 char *http_cors_add(const struct http_names *names, const struct http_exchange *exchange,
                     const char *fields);
 

@@ -1,8 +1,8 @@
 /* The MCP endpoint: Streamable HTTP of every revision, on one path.
  *
  * Nothing is made for a request before it has passed, in this order: Host, Origin, path, method,
- * token, Content-Type, Accept. Its body is bounded by then, too. What it is decides where it goes:
- * http_route.h. */
+ * token, Content-Type, Accept. Its body is bounded by then, too. The kind of the request decides
+ * its handler: http_route.h. */
 #pragma once
 
 #include "server/transport/http/http_call.h"
@@ -29,11 +29,11 @@ struct http_endpoint *http_endpoint_new(const struct http_endpoint_settings *set
 /* All exchanges are over. */
 void http_endpoint_free(struct http_endpoint *endpoint);
 
-/* What its requests are answered by; borrowed. */
+/* The service that answers its requests; borrowed. */
 struct http_service *http_endpoint_service(struct http_endpoint *endpoint);
 
 /* Sessions that there are now. */
 unsigned http_endpoint_session_count(const struct http_endpoint *endpoint);
 
-/* Ends all sessions and streams: what runs is cancelled. Further requests are refused. */
+/* Ends all sessions and streams: running calls are cancelled. Further requests are refused. */
 void http_endpoint_stop(struct http_endpoint *endpoint);

@@ -1,9 +1,9 @@
-/* The inside of http_endpoint.h, and a visit: one request, until it is known where it goes.
+/* The inside of http_endpoint.h, and a visit: one request, until its handler is known.
  *
  *     ARRIVING --> WHOLE -----> SERVED
  *          `-----> ADMITTED --'
  *
- * Who it is and the body are awaited at the same time. */
+ * The principal and the body are awaited at the same time. */
 #pragma once
 
 #include "server/transport/http/http_endpoint.h"
@@ -12,7 +12,7 @@ struct http_endpoint {
     struct http_service service;
     struct ev_loop *loop;        /* borrowed */
     struct authority *authority; /* borrowed; or NULL */
-    char **hosts;                /* owned, with what is in it; NULL-terminated */
+    char **hosts;                /* owned, with its strings; NULL-terminated */
     char **origins;              /* the same */
     struct http_names names;
     struct http_calls calls;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    HEAD_BYTES = 256, /* what of a response's head is not the service's */
+    HEAD_BYTES = 256, /* of a response's head, without the fields of the service */
     CHUNK_HEAD_BYTES = 24,
     STATUS_NO_CONTENT = 204,
     STATUS_UNAVAILABLE = 503,
@@ -117,7 +117,7 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
     http_intake_responded(connection);
 }
 
-/* What refusals are counted by. */
+/* The names of refusals in the metrics. */
 static const char *refusal_name(unsigned status)
 {
     static const struct {
@@ -187,7 +187,7 @@ static int append_chunk_head(struct buffer *out, size_t length, struct error *er
     return buffer_append(out, head, (size_t)snprintf(head, sizeof head, "%zx\r\n", length), err);
 }
 
-/* Behind everything that is unsent; at most as much as the buffer takes. */
+/* Appends EVENT to the unsent output, at most as much as the buffer takes. */
 static void append_event(struct http_exchange *exchange, const struct http_event *event)
 {
     struct http_connection *connection = connection_of(exchange);
@@ -203,7 +203,7 @@ static void append_event(struct http_exchange *exchange, const struct http_event
         connection->writer.problem = "an event is too large";
 }
 
-/* Writes at once what was appended, if nothing was unsent before. */
+/* Writes appended bytes at once, if there were no unsent bytes before. */
 static void flush_appended(struct http_connection *connection, size_t unsent_before)
 {
     if (unsent_before == 0 && !connection->writer.problem)

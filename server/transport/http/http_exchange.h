@@ -1,4 +1,4 @@
-/* One request and its response, and what a service does with it.
+/* One request and its response, and the functions by which a service handles it.
  *
  *     head ----> request ----> http_respond
  *      |            |     `--> http_stream_begin, http_stream_send..., http_stream_end
@@ -21,7 +21,7 @@ struct peer;
 
 struct http_exchange {
     struct http_head head;
-    const struct peer *peer;         /* borrowed: who is connected */
+    const struct peer *peer;         /* borrowed: the client */
     const struct entrance *entrance; /* borrowed: where it came in */
     size_t body_limit;               /* may be changed by `head`; a longer body is answered 413 */
     char *body;                      /* may be changed in place; ends in NUL */
@@ -33,7 +33,7 @@ struct http_exchange {
     bool is_stream; /* its response has begun */
 };
 
-/* What requests are answered by. An exchange is valid until its response is complete or `gone` was
+/* A service answers requests. An exchange is valid until its response is complete or `gone` was
  * called. All are called from the loop. */
 struct http_service {
     /* The head is there. Respond, and the body is not waited for; or return. */
@@ -55,12 +55,12 @@ const char *http_exchange_field(const struct http_exchange *exchange, const char
                                 unsigned *ret_count);
 
 /* The client has sent a valid request, as PRINCIPAL if it has shown a token, else NULL. Until then
- * its connection has one of the few places for strangers, and is closed when it is the oldest of
- * them and another one comes. False: this client has too many connections, and has been told. */
+ * its connection has a place among the few for strangers; the oldest stranger is closed when
+ * another comes. False: this client has too many connections, and has been told. */
 bool http_exchange_admit(struct http_exchange *exchange, const char *principal);
 
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL
- * where there is no body. Nothing is kept of what is passed. */
+ * where there is no body. The arguments are copied. */
 void http_respond(struct http_exchange *exchange, unsigned status, const char *fields,
                   const char *content_type, const char *body, size_t length);
 
@@ -74,18 +74,18 @@ void http_refuse(struct http_exchange *exchange, unsigned status, const char *fi
 void http_stream_begin(struct http_exchange *exchange, const char *fields);
 
 /* An event. ID, EVENT: one line, or NULL; DATA: a line break in it makes another line of data.
- * False: too much is untaken; what can be left out should be, until `drained`. A client that still
- * leaves more untaken is closed. */
+ * False: too much is untaken; optional messages should be left out until `drained`. A client that
+ * still leaves more untaken is closed. */
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
                       const char *data, size_t length);
 
-/* The same without data; says how long to wait before coming back for what follows ID. */
+/* The same without data; says how long to wait before coming back for the events after ID. */
 bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsigned milliseconds);
 
 /* The response is complete. */
 void http_stream_end(struct http_exchange *exchange);
 
-/* For http_connection.c: what keeps a stream of events from being silent. */
+/* For http_connection.c: sends a comment, so that a stream of events is not silent. */
 void http_stream_comment(struct http_exchange *exchange);
 
 /* The response will not be completed: the connection is closed, without `gone`. */

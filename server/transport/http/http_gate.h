@@ -1,4 +1,4 @@
-/* What the head of a request must have: looked at before anything is made for the request. */
+/* The conditions on the head of a request, checked before anything is made for the request. */
 #pragma once
 
 #include "server/transport/http/http_exchange.h"
@@ -8,7 +8,7 @@
 
 #define HTTP_GATE_METHODS "GET, POST, DELETE, OPTIONS"
 
-/* What http_refuse is called with. */
+/* Arguments of http_refuse. */
 struct http_refusal {
     unsigned status;
     const char *fields;

@@ -91,7 +91,7 @@ static char *http_head_take_line(char **text, size_t *length)
 
 /* The request line */
 
-/* What is known here is all that has a meaning; CONNECT asks for a tunnel. */
+/* All methods but CONNECT, which asks for a tunnel. */
 static bool is_known_method(const char *method)
 {
     static const char *const known[] = {"POST", "GET", "DELETE", "OPTIONS",
@@ -167,7 +167,8 @@ static unsigned parse_request_line(char *line, struct http_head *head)
 
 /* The fields */
 
-/* Others take no tab behind these, and on where a body ends there must not be two opinions. */
+/* Other programs take no tab behind these, and a proxy must not read another end of the body than
+ * we do. */
 static bool is_framing(const char *name)
 {
     return strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
@@ -232,7 +233,7 @@ const char *http_head_find(const struct http_head *head, const char *name, unsig
     return value;
 }
 
-/* What they mean */
+/* The meaning of the fields */
 
 static unsigned http_head_read_host(struct http_head *head)
 {

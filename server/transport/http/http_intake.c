@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    STEPS_AT_ONCE = 16,      /* heads and bodies of early requests; then others have their turn */
+    STEPS_AT_ONCE = 16,      /* heads and bodies of early requests; then other connections have
+                                their turn */
     CHECKS_IN_GRACE = 5,     /* how often the rate of a body is looked at */
     REJECTION_CODE = -32600, /* JSON-RPC: invalid request */
 };
@@ -213,7 +214,7 @@ static bool step_body(struct http_connection *connection)
     return false;
 }
 
-/* All that came in */
+/* The whole input */
 
 static bool http_intake_step(struct http_connection *connection)
 {

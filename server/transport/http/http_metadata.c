@@ -7,7 +7,8 @@
 
 #define PLACE "/.well-known/oauth-protected-resource"
 
-/* It is no secret: every page may read it, by whatever name it calls the server's path. */
+/* The metadata is no secret: every page may read it, whatever path of the server it appends to
+ * PLACE. */
 #define HTTP_METADATA_FIELDS                                                                       \
     "Access-Control-Allow-Origin: *\r\n"                                                           \
     "Cache-Control: max-age=300\r\n"

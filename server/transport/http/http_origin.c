@@ -23,7 +23,7 @@ struct host_port {
     unsigned port;         /* 0: none */
 };
 
-/* What the server goes by on every machine. */
+/* The server's names on every machine. */
 static const char *const loopback_names[] = {"localhost", "127.0.0.1", "[::1]", NULL};
 
 /* Parsing */
@@ -127,7 +127,7 @@ enum http_host http_names_find_host(const struct http_names *names, const char *
 
 /* Origins */
 
-/* What follows "http://" or "https://", or NULL. */
+/* The text that follows "http://" or "https://", or NULL. */
 static const char *behind_scheme(const char *origin)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -164,7 +164,7 @@ bool http_names_admit_origin(const struct http_names *names, const char *origin,
     return http_names_list_origin(names, origin) || is_own_page(origin, port);
 }
 
-/* What the operator wrote */
+/* Names of the configuration */
 
 bool http_name_is_host(const char *text)
 {

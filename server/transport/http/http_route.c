@@ -1,11 +1,11 @@
 #include "server/transport/http/http_route.h"
 
-/* What MCP-Protocol-Version claims. */
+/* The claim of MCP-Protocol-Version. */
 enum claim {
     CLAIM_NONE,
     CLAIM_LEGACY,  /* a revision with sessions */
-    CLAIM_MODERN,  /* one without */
-    CLAIM_UNKNOWN, /* neither, or several */
+    CLAIM_MODERN,  /* a revision without sessions */
+    CLAIM_UNKNOWN, /* an unknown revision, or several fields */
 };
 
 static enum claim read_claim(const struct http_route_headers *headers)

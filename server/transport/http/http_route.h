@@ -1,4 +1,4 @@
-/* Where a POST to the MCP endpoint goes, decided from what it is and three of its headers.
+/* The route of a POST to the MCP endpoint, from the kind of its message and three of its headers.
  *
  * Both eras live on one endpoint: requests of 2026-07-28 stand alone, older revisions open a
  * session with `initialize` and name it in every later request. */
@@ -7,7 +7,7 @@
 #include "server/jsonrpc/session.h"
 
 enum http_route {
-    HTTP_ROUTE_ALONE,   /* answered by itself: requests of 2026-07-28, and what is no message */
+    HTTP_ROUTE_ALONE,   /* answered by itself: a request of 2026-07-28, or no message at all */
     HTTP_ROUTE_OPEN,    /* opens a session */
     HTTP_ROUTE_SESSION, /* belongs to the session it names */
 
@@ -16,7 +16,7 @@ enum http_route {
     HTTP_ROUTE_ANSWERS_NOTHING,  /* a response where the server asks nothing */
     HTTP_ROUTE_IS_OPEN,          /* `initialize` in the session it names */
     HTTP_ROUTE_UNKNOWN_VERSION,  /* of a message that is never answered */
-    HTTP_ROUTE_REPEATED_SESSION, /* the header that names it comes more than once */
+    HTTP_ROUTE_REPEATED_SESSION, /* the header that names the session comes more than once */
 };
 
 struct http_route_headers {

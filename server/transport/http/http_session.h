@@ -1,4 +1,5 @@
-/* One session of a revision before 2026-07-28: what `initialize` opens and its id names.
+/* One session of a revision before 2026-07-28: `initialize` opens it, and later requests name its
+ * id.
  *
  * Its calls go on when a connection breaks. It ends when the client says so, or has not been heard
  * of for long. */
@@ -13,17 +14,17 @@ struct http_sessions;
 
 struct http_session {
     struct list link;            /* in `all` of its owner */
-    struct list bucket_link;     /* in one of its buckets */
+    struct list bucket_link;     /* in a bucket of its owner */
     struct http_sessions *owner; /* borrowed */
     char *id;                    /* owned */
-    char *fields;                /* owned: the response field that tells it */
+    char *fields;                /* owned: the response field with the id */
     char *principal;             /* owned */
-    struct holder holder;        /* whom it counts for */
+    struct holder holder;        /* the client that it counts for */
     struct session session;
-    struct event_stream general; /* for what belongs to no request: GET */
+    struct event_stream general; /* for messages that belong to no request: GET */
     struct list streams;         /* of struct event_stream: owned; one for each request */
     unsigned long last_stream;
-    double touched; /* when it was last heard of */
+    double touched; /* time of its last request */
 };
 
 /* PRINCIPAL and HOLDER are copied. */
@@ -33,7 +34,7 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
 /* The session that STREAM is of. */
 struct http_session *http_session_of_stream(const struct event_stream *stream);
 
-/* Cancels what runs and ends what is open. */
+/* Cancels running calls and ends open streams. */
 void http_session_free(struct http_session *session);
 
 /* Its handshake has succeeded. */
@@ -47,7 +48,7 @@ void http_session_take(struct http_session *session, struct incoming *incoming,
                        struct http_exchange *exchange, const struct mcp_headers *headers,
                        bool streams);
 
-/* EXCHANGE is a GET: it wants what belongs to no request or, with LAST_EVENT, the id of an event,
- * what followed on the stream of that event. */
+/* EXCHANGE is a GET: it wants messages that belong to no request or, with LAST_EVENT, the id of an
+ * event, the events that followed on the same stream. */
 void http_session_listen(struct http_session *session, struct http_exchange *exchange,
                          const char *last_event);

@@ -12,7 +12,7 @@ enum {
 };
 
 #define HTTP_SESSIONS_KEPT_SECONDS 300.0
-#define TICK_SECONDS               15.0 /* at most, between two looks at what has become old */
+#define TICK_SECONDS               15.0 /* at most, between two looks for old objects */
 
 static struct http_session *session_of(struct list *link)
 {
@@ -48,7 +48,7 @@ static void http_sessions_give_up(struct http_sessions *sessions, struct event_s
     http_sessions_drop(sessions, stream);
 }
 
-/* What is kept for one principal, or for all. */
+/* The kept answers of one principal, or of all. */
 struct http_sessions_share {
     size_t bytes;
     unsigned count;
@@ -145,7 +145,7 @@ void http_sessions_close(struct http_session *session)
 
 typedef bool (*http_sessions_relation)(const struct holder *holder, const struct holder *other);
 
-/* How many sessions those have that are IS of HOLDER. */
+/* The number of sessions whose holder IS related to HOLDER. */
 static unsigned http_sessions_count(const struct http_sessions *sessions,
                                     const struct holder *holder, http_sessions_relation is)
 {
@@ -157,7 +157,8 @@ static unsigned http_sessions_count(const struct http_sessions *sessions,
     return count;
 }
 
-/* The session that is idle for longest of those that are IS of HOLDER, or NULL. */
+/* The session that is idle for longest among the sessions whose holder IS related to HOLDER, or
+ * NULL. */
 static struct http_session *http_sessions_find_idle(const struct http_sessions *sessions,
                                                     const struct holder *holder,
                                                     http_sessions_relation is)
@@ -171,7 +172,7 @@ static struct http_session *http_sessions_find_idle(const struct http_sessions *
     return NULL;
 }
 
-/* The same of those whose holders have no fewer than COUNT. */
+/* The same among the sessions whose holders have at least COUNT sessions. */
 static struct http_session *http_sessions_find_richer(const struct http_sessions *sessions,
                                                       unsigned count)
 {

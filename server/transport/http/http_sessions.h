@@ -1,9 +1,10 @@
 /* The sessions of all clients, and the answers that were sent and are kept for a while, for clients
  * whose connection broke before they had them.
  *
- * There is a place for a new session as long as one is idle: the one that has been so for longest
- * goes, of those whose holders have no fewer than the newcomer. A client that has half of all loses
- * its own, and so do clients of one user or address that have three quarters together. */
+ * If all places are taken, a new session takes the place of an idle session: among the holders that
+ * have at least as many sessions as the newcomer, the session that is idle for longest is ended. A
+ * client that has half of all sessions loses a session of its own, and so do clients of one user or
+ * address that have three quarters together. */
 #pragma once
 
 #include "server/transport/http/http_session.h"
@@ -47,7 +48,8 @@ struct http_session *http_sessions_open(struct http_sessions *sessions, const ch
 struct http_session *http_sessions_find(struct http_sessions *sessions, const char *id,
                                         const char *principal);
 
-/* Cancels what runs in SESSION, ends what is open, and frees it. Not below a call from it. */
+/* Cancels running calls of SESSION, ends its open streams, and frees it. Not below a call from
+ * it. */
 void http_sessions_close(struct http_session *session);
 
 /* Keeps STREAM, which is COMPLETE, as long as there is room; frees the longest kept for it. */

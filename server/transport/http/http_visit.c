@@ -18,19 +18,19 @@
 #include <strings.h>
 
 enum http_visit_state {
-    HTTP_VISIT_ARRIVING, /* who it is and the body are awaited */
-    HTTP_VISIT_WHOLE,    /* who it is is awaited */
+    HTTP_VISIT_ARRIVING, /* the principal and the body are awaited */
+    HTTP_VISIT_WHOLE,    /* the principal is awaited */
     HTTP_VISIT_ADMITTED, /* the body is awaited */
     HTTP_VISIT_SERVED,
 };
 
-/* A request whose head passed what needs no memory, until it is known where it goes. */
+/* A request whose head has passed the checks that need no memory, until its handler is known. */
 struct http_visit {
     enum http_visit_state state;
     struct http_answer answer;
     struct http_endpoint *endpoint; /* borrowed */
     struct http_exchange *exchange; /* borrowed */
-    struct authority_check check;   /* who it is */
+    struct authority_check check;   /* finds the principal */
 };
 
 static const char *const http_visit_state_names[] = {

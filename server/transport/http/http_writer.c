@@ -33,7 +33,7 @@ static size_t http_writer_write_parts(struct http_writer *writer, const struct i
     return 0;
 }
 
-/* Drops the first WRITTEN bytes of PARTS and keeps the others. */
+/* Drops the first WRITTEN bytes of PARTS and keeps the rest. */
 static void http_writer_keep_rest(struct http_writer *writer, const struct iovec *parts, int count,
                                   size_t written)
 {

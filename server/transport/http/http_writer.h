@@ -1,4 +1,4 @@
-/* The way out of a connection: what the client does not take now is kept, up to a bound. */
+/* The way out of a connection: output that the client does not take now is kept, up to a bound. */
 #pragma once
 
 #include "base/buffer.h"
@@ -18,14 +18,14 @@ struct http_writer {
 void http_writer_init(struct http_writer *writer, struct http_channel *channel, size_t limit);
 void http_writer_deinit(struct http_writer *writer);
 
-/* Writes PARTS, or keeps what cannot be written now. */
+/* Writes PARTS, or keeps the bytes that cannot be written now. */
 void http_writer_send(struct http_writer *writer, const struct iovec *parts, int count);
 
-/* Where to append what http_writer_flush then writes; NULL: too much is unsent, or nothing can be
- * sent. */
+/* The buffer to which output for http_writer_flush is appended; NULL: too much is unsent, or
+ * nothing can be sent. */
 struct buffer *http_writer_compose(struct http_writer *writer);
 
-/* Writes what is unsent as far as that goes. True: some of it, or there was none. */
+/* Writes unsent bytes as far as the socket takes them. True: it took some, or there were none. */
 bool http_writer_flush(struct http_writer *writer);
 
 size_t http_writer_unsent(const struct http_writer *writer);

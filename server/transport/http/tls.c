@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RECORD_BYTES = 16 * 1024 }; /* what one record holds */
+enum { RECORD_BYTES = 16 * 1024 }; /* the most that a record holds */
 
 struct tls {
     SSL_CTX *context; /* owned; channels hold it, too */
@@ -86,7 +86,7 @@ static int load_files(SSL_CTX *context, const struct tls_files *files, struct er
     return 0;
 }
 
-/* Of what a client offers, only HTTP/1.1 is spoken here. */
+/* Chooses HTTP/1.1, the only protocol here, from the client's offer. */
 static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_length,
                            const unsigned char *offered, unsigned length, void *data)
 {
@@ -177,7 +177,8 @@ static void refuse_clear_text(struct tls_channel *tls)
     tls->is_refused = true;
 }
 
-/* What it still sends is dropped, or closing would take the answer away from it. */
+/* Further input of a refused client is dropped: closing with unread input would take the answer
+ * away from it. */
 static ssize_t read_refused(struct tls_channel *tls, void *data, size_t size)
 {
     ssize_t length = recv(tls->channel.fd, data, size, MSG_DONTWAIT);
@@ -199,7 +200,7 @@ static ssize_t break_off(struct tls_channel *tls, int error)
     return tls_fail(EAGAIN);
 }
 
-/* What OpenSSL's RESULT, which is not above 0, means. */
+/* The return value and errno for OpenSSL's RESULT, which is not above 0. */
 static ssize_t tls_settle(struct tls_channel *tls, int result)
 {
     int error = SSL_get_error(tls->ssl, result);
@@ -252,8 +253,8 @@ static size_t tls_gather(char record[RECORD_BYTES], const struct iovec *parts, i
     return used;
 }
 
-/* One record at a time: the socket is writable again at once if it takes more. What was not taken
- * is written again, with or without more behind it, as OpenSSL wants it. */
+/* One record at a time: the socket is writable again at once if it takes more. The caller writes
+ * bytes that were not taken again, with or without more behind them, as OpenSSL wants it. */
 static ssize_t tls_write(struct http_channel *channel, const struct iovec *parts, int count)
 {
     struct tls_channel *tls = tls_channel_of(channel);

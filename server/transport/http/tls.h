@@ -6,8 +6,8 @@
 struct http_channel;
 struct tls;
 
-/* The files, PEM: the certificate with those that lead to its issuer behind it, and its key, which
- * others must not be able to read. Borrowed for the call. */
+/* The files, PEM: the certificate, with the chain to its issuer behind it, and its key, which other
+ * users must not be able to read. Borrowed for the call. */
 struct tls_files {
     const char *certificate;
     const char *key;
@@ -16,7 +16,7 @@ struct tls_files {
 /* NULL with ERROR_CONFIG, also where this program was built without TLS. */
 struct tls *tls_new(const struct tls_files *files, struct error *err);
 
-/* Its channels go on. */
+/* Channels of TLS go on. */
 void tls_free(struct tls *tls);
 
 /* Reads the files again, for channels that are made from now on. On failure nothing changes. */

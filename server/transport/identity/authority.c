@@ -106,7 +106,7 @@ static enum outcome authority_delay(struct authority_check *check)
     return OUTCOME_PENDING;
 }
 
-/* A token was shown, and it is not one: whoever guesses has to wait. */
+/* The shown token is unknown: a client that guesses has to wait. */
 static enum outcome refuse_token(struct authority_check *check, unsigned status, const char *error,
                                  const char *description)
 {

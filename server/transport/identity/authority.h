@@ -1,6 +1,6 @@
-/* Who may come in over TCP and HTTP: whoever shows a token that is known here. One for the whole
- * server: the first line of a TCP connection and the `Authorization` field of each HTTP request are
- * asked about in the same way. */
+/* Admits clients over TCP and HTTP: a client must show a token that is known here. The server has
+ * one authority, which checks the first line of a TCP connection and the `Authorization` field of
+ * each HTTP request in the same way. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct authority;
 
 enum { AUTHORITY_PRINCIPAL_BYTES = 80 };
 
-/* Somebody with a token. A principal may have several. */
+/* A principal with a token. A principal may have several. */
 struct credential {
     const char *principal; /* at most AUTHORITY_PRINCIPAL_BYTES - 1 */
     struct token token;
@@ -36,15 +36,16 @@ struct authority *authority_new(const struct authority_settings *settings);
 /* No check may be under way. */
 void authority_free(struct authority *authority);
 
-/* Others instead of those that there were; copied. Who is in stays in. */
+/* Replaces the credentials by copies of CREDENTIALS. Connected clients stay connected. */
 void authority_set_credentials(struct authority *authority, const struct credential *credentials,
                                size_t count);
 
-/* What clients may know without a token, to get one: protected resource metadata (RFC 9728), JSON.
- * Borrowed; NULL: there is none, and nothing may pretend so, else they would go looking for it. */
+/* The metadata that clients may read without a token, to get a token: protected resource metadata
+ * (RFC 9728), JSON. Borrowed; NULL: there is none, and no answer may suggest it, else clients would
+ * look for it. */
 const char *authority_metadata(const struct authority *authority);
 
-/* One question: who is it that shows this? */
+/* A check of one token: the principal that has shown it. */
 struct authority_check {
     /* Inputs. */
     struct authority *authority; /* borrowed */
@@ -54,9 +55,9 @@ struct authority_check {
                                   twice, "": that is malformed. */
     void (*done)(struct authority_check *check);
 
-    /* What came of it. */
+    /* The result. */
     unsigned status;                           /* 0: granted; else of HTTP: 400, 401, 403 or 503 */
-    char principal[AUTHORITY_PRINCIPAL_BYTES]; /* granted: who it is */
+    char principal[AUTHORITY_PRINCIPAL_BYTES]; /* granted: the principal */
     char *challenge; /* refused: the value of `WWW-Authenticate`, or NULL; owned */
 
     /* Private. */
@@ -64,10 +65,11 @@ struct authority_check {
     struct ev_timer timer;
 };
 
-/* READY: the answer is there. PENDING: it will be, and `done` is called then: a bad token from
- * where many have come is answered late, a signed one waits until there are keys. Never FAILED. */
+/* READY: the answer is there. PENDING: it will be, and `done` is called then: a bad token from an
+ * address that has sent many is answered late, a signed token waits until there are keys. Never
+ * FAILED. */
 enum outcome authority_check(struct authority_check *check);
 
-/* No `done` comes any more; what came of it is released. May be called twice, from `done`, and for
- * a check that is all zero. */
+/* No `done` comes any more; the result is released. May be called twice, from `done`, and for a
+ * check that is all zero. */
 void authority_check_deinit(struct authority_check *check);

@@ -21,7 +21,7 @@ bool jwt_has_form(const char *text)
 
 /* Taking apart */
 
-/* One of the parts: a JSON object in base64url. New reference, or NULL. */
+/* A part: a JSON object in base64url. New reference, or NULL. */
 static json_t *read_part(const char *text, size_t length)
 {
     size_t decoded_length;
@@ -44,7 +44,7 @@ static int read_signature(struct jwt *jwt, const char *text, struct error *err)
     return decoded ? 0 : error_set(err, ERROR_INVALID_REQUEST, "the signature is malformed");
 }
 
-/* RFC 9068 and what most servers write. */
+/* True for the types of RFC 9068 and of most servers. */
 static bool is_type_of_ours(const json_t *type)
 {
     const char *text = json_string_value(type);
@@ -159,7 +159,7 @@ static bool jwt_has_word(const char *words, const char *word)
     return false;
 }
 
-/* `scope` is the one that is registered (RFC 8693, 4.2); `scp` is what others write. */
+/* `scope` is the registered claim (RFC 8693, 4.2); some servers write `scp`. */
 bool jwt_has_scope(const struct jwt *jwt, const char *scope)
 {
     static const char *const claims[] = {"scope", "scp"};

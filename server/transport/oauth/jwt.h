@@ -1,5 +1,5 @@
-/* JSON Web Tokens (RFC 7519) as they come in: taken apart and judged by what they say. Whether
- * their signature is right is another question, for key_set.h. */
+/* JSON Web Tokens (RFC 7519) as they come in: taken apart and judged by their claims. key_set.h
+ * verifies their signature. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct jwt {
     size_t signature_length;
 };
 
-/* What the claims must say. */
+/* The rules for the claims. */
 struct jwt_rules {
     const char *issuer;   /* borrowed */
     const char *audience; /* borrowed */
@@ -28,14 +28,14 @@ struct jwt_rules {
 /* True for text of three parts with dots between them. */
 bool jwt_has_form(const char *text);
 
-/* Takes TEXT apart. ERROR_INVALID_REQUEST for what is no signed token of the compact form, or asks
- * for something that must be understood and is not. Nothing in it is to be believed yet. */
+/* Takes TEXT apart. ERROR_INVALID_REQUEST for text that is no signed token of the compact form, or
+ * whose header requires an extension that is not supported. Nothing in it is to be believed yet. */
 int jwt_read(struct jwt *jwt, const char *text, struct error *err);
 void jwt_deinit(struct jwt *jwt);
 
-/* ERROR_INVALID_REQUEST when JWT is another's, for another, not yet or no longer valid, or does not
- * say whose it is. */
+/* ERROR_INVALID_REQUEST when JWT has another issuer or audience, is not yet or no longer valid, or
+ * names no subject. */
 int jwt_check(const struct jwt *jwt, const struct jwt_rules *rules, struct error *err);
 
-/* True when SCOPE is among what JWT allows. */
+/* True when JWT allows SCOPE. */
 bool jwt_has_scope(const struct jwt *jwt, const char *scope);

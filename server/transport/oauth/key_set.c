@@ -65,7 +65,7 @@ static bool has_member(const json_t *object, const char *key, const char *text)
     return value && strcmp(value, text) == 0;
 }
 
-/* It may say what it is for; if it does, signatures must be among that. */
+/* A key may name its uses; if it does, signatures must be among them. */
 static bool is_for_signatures(const json_t *value)
 {
     const json_t *operations = json_object_get(value, "key_ops");
@@ -92,8 +92,8 @@ static bool key_set_is_number(const json_t *value)
     return decoded && length > 0;
 }
 
-/* Only what makes the public key: whatever else VALUE has is not looked at. NULL when it cannot be
- * used. */
+/* Imports only the members of the public key: other members of VALUE are ignored. NULL when it
+ * cannot be used. */
 static cjose_jwk_t *key_set_import(const json_t *value, const char *kty, const char *crv)
 {
     static const char *const numbers[] = {"n", "e", "x", "y"};

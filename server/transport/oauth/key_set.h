@@ -1,6 +1,6 @@
-/* The public keys of an authorization server (RFC 7517), and what they have signed. Whatever could
- * be mistaken for something else is left out: keys that are secret, small, without a name, for
- * another use. */
+/* The public keys of an authorization server (RFC 7517), and checks of their signatures. Keys that
+ * are secret, small, nameless or for another use are left out, so that none is mistaken for
+ * another. */
 #pragma once
 
 #include "base/error.h"
@@ -13,8 +13,7 @@ struct key_set;
 
 enum { KEY_SET_MOST_KEYS = 64 };
 
-/* Reads LENGTH bytes of JSON. NULL with ERR when that is no key set, or one without any key that
- * could be used. */
+/* Reads LENGTH bytes of JSON. NULL with ERR when that is no key set, or has no usable key. */
 struct key_set *key_set_parse(const char *text, size_t length, struct error *err);
 void key_set_free(struct key_set *set);
 
@@ -22,6 +21,6 @@ void key_set_free(struct key_set *set);
 bool key_set_has(const struct key_set *set, const char *kid);
 
 /* ERROR_INVALID_REQUEST unless TEXT, which is JWT, was signed with the key that it names, by an
- * algorithm that is allowed and of the kind of that key. */
+ * allowed algorithm that fits the key. */
 int key_set_verify(const struct key_set *set, const struct jwt *jwt, const char *text,
                    struct error *err);

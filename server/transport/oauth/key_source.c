@@ -28,11 +28,11 @@ enum {
     STATUS_OK = 200,
 };
 
-/* What is fetched. */
+/* The document that is being fetched. */
 enum key_source_stage {
     STAGE_NONE,     /* nothing is */
     STAGE_METADATA, /* RFC 8414 */
-    STAGE_OPENID,   /* OpenID Connect Discovery, where there is no such */
+    STAGE_OPENID,   /* OpenID Connect Discovery, where there is no STAGE_METADATA */
     STAGE_KEYS,
 };
 
@@ -61,7 +61,7 @@ static const char *const stage_names[] = {
     [STAGE_KEYS] = "keys",
 };
 
-/* What may be fetched after what, as bits. */
+/* The stages that may follow each stage, as bits. */
 static const unsigned next_stages[] = {
     [STAGE_NONE] = 1 << STAGE_METADATA | 1 << STAGE_KEYS,
     [STAGE_METADATA] = 1 << STAGE_OPENID | 1 << STAGE_KEYS | 1 << STAGE_NONE,
@@ -188,7 +188,8 @@ static char *url_of(const struct key_source *source, enum key_source_stage stage
     return memory_copy_string(source->written_uri ? source->written_uri : source->found_uri);
 }
 
-/* Redirections are not followed: what is believed comes from where the operator said. */
+/* Redirections are not followed: trusted documents come only from the place that the operator
+ * named. */
 static void key_source_start(struct key_source *source, enum key_source_stage stage)
 {
     AUTO_FREE char *url = url_of(source, stage);

@@ -135,7 +135,7 @@ void oauth_check_deinit(struct oauth_check *check)
     oauth_wipe(check);
 }
 
-/* What clients are told */
+/* Texts for clients */
 
 static json_t *scope_array(const struct oauth *oauth)
 {

@@ -1,5 +1,5 @@
 /* This server as a resource server of OAuth 2.1: tokens that an authorization server has signed for
- * it let in. It issues none itself; what it tells clients is where they get one (RFC 9728).
+ * it let in. It issues none itself; it tells clients where to get a token (RFC 9728).
  *
  *     oauth        one token: signed by whom, for whom, for what
  *     key_source   the keys of the authorization server, fetched and kept
@@ -24,9 +24,10 @@ struct oauth_settings {
     struct ev_loop *loop;      /* borrowed */
     const char *resource;      /* the URL of this server as clients use it; copied, as all below */
     const char *issuer;        /* of the authorization server */
-    const char *jwks_uri;      /* of its keys; NULL: the issuer says where they are */
-    const char *audience;      /* whom tokens must be for; NULL: RESOURCE */
-    const char *const *scopes; /* what a token must allow, all of it; NULL-terminated */
+    const char *jwks_uri;      /* of its keys; NULL: the issuer's metadata names it */
+    const char *audience;      /* the audience of tokens; NULL: RESOURCE */
+    const char *const *scopes; /* the scopes that a token must allow, all of them;
+                                  NULL-terminated */
 };
 
 /* NULL with ERR, ERROR_CONFIG where this program was built without OAuth. */
@@ -38,8 +39,8 @@ void oauth_free(struct oauth *oauth);
 /* The protected resource metadata, as JSON. Borrowed. */
 const char *oauth_metadata(const struct oauth *oauth);
 
-/* The value of `WWW-Authenticate`: where the metadata is, which scopes are needed, and what was
- * wrong, where ERROR is not NULL. Owned by the caller. */
+/* The value of `WWW-Authenticate`: the place of the metadata, the needed scopes, and the fault, if
+ * ERROR is not NULL. Owned by the caller. */
 char *oauth_challenge(const struct oauth *oauth, const char *error, const char *description);
 
 enum oauth_verdict {
@@ -55,7 +56,7 @@ struct oauth_check {
     const char *token;   /* borrowed until oauth_check returns */
     void (*done)(struct oauth_check *check);
 
-    /* What came of it. */
+    /* The result. */
     enum oauth_verdict verdict;
     char principal[OAUTH_PRINCIPAL_BYTES]; /* granted: stands for issuer and subject */
     char reason[OAUTH_REASON_BYTES];       /* otherwise: why */

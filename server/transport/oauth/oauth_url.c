@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What stands behind "://" in URL, or NULL. */
+/* The part of URL behind "://", or NULL. */
 static const char *authority_of(const char *url)
 {
     if (strncmp(url, "https://", 8) == 0)
@@ -68,7 +68,7 @@ char *oauth_url_well_known(const char *url, const char *name)
     const char *authority = authority_of(url);
     const char *path;
 
-    assert(authority); /* such a URL has been refused */
+    assert(authority); /* a URL without one has been refused */
     path = authority + strcspn(authority, "/");
     return memory_format("%.*s/.well-known/%s%s", (int)(path - url), url, name,
                          strcmp(path, "/") == 0 ? "" : path);

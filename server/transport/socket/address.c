@@ -106,7 +106,7 @@ static int parse_host(const char *host, in_port_t port, struct address *ret, str
     return 0;
 }
 
-/* Takes the brackets off "[::1]" and refuses IPv6 without them, since it ends in what looks like a
+/* Takes the brackets off "[::1]" and refuses IPv6 without them, since its last part looks like a
  * port. */
 static int strip_brackets(char **host, struct error *err)
 {

@@ -33,7 +33,7 @@ enum {
     ADDRESS_TEXT_BYTES = 320, /* "unix://", a full sun_path, "#", a path and more */
 };
 
-/* What bind(2) and accept(2) speak of. */
+/* An address for bind(2) and accept(2). */
 struct endpoint {
     union {
         struct sockaddr any;
@@ -46,7 +46,7 @@ struct endpoint {
 
 struct address {
     enum address_kind kind;
-    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of all that are sockets of our own */
+    struct endpoint endpoints[ADDRESS_ENDPOINTS]; /* of all sockets of our own */
     unsigned endpoint_count;
     char path[ADDRESS_PATH_BYTES]; /* of HTTP; "": it is not */
 };
@@ -58,7 +58,7 @@ int address_parse(const char *text, struct address *ret, struct error *err);
 /* True for IPv4 and IPv6 addresses that only this machine can reach. */
 bool endpoint_is_loopback(const struct endpoint *endpoint);
 
-/* Writes ENDPOINT in the form that address_parse reads. KIND: what is spoken there; PATH: where, if
- * that is HTTP. */
+/* Writes ENDPOINT in the form that address_parse reads. KIND: the protocol that is spoken there;
+ * PATH: where, if that is HTTP. */
 void address_format(const struct endpoint *endpoint, enum address_kind kind, const char *path,
                     char text[static ADDRESS_TEXT_BYTES]);

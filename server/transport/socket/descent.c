@@ -56,7 +56,8 @@ static int descent_read(pid_t pid, struct descent_process *ret)
     return descent_parse(text, ret);
 }
 
-/* A parent that is younger than its child is another process with the number of one that ended. */
+/* A parent that is younger than its child is another process, which has got the number of the dead
+ * parent. */
 static enum descent descent_climb(pid_t pid)
 {
     struct descent_process process;
@@ -88,7 +89,7 @@ enum descent descent_of(pid_t pid)
 /* Descriptors */
 
 struct descent_search {
-    char wanted[64]; /* what the link to the socket says */
+    char wanted[64]; /* the text of a link to the socket */
     unsigned looked; /* at so many descriptors */
     enum descent found;
 };
@@ -198,7 +199,7 @@ static enum descent descent_search_outside(const struct descent_search *search)
     return found;
 }
 
-/* Processes that fork meanwhile may be missed, so what is not found is looked for again. */
+/* Processes that fork meanwhile may be missed, so a search without a result is repeated. */
 enum descent descent_of_socket(uint64_t inode)
 {
     struct descent_search search = {.found = DESCENT_NONE};

@@ -1,5 +1,5 @@
 /* Which processes descend from this one. We adopt the orphans among our descendants (the process
- * host is a child subreaper), so however often one of them forks, we stay its ancestor. */
+ * host is a child subreaper), so we stay their ancestor however often they fork. */
 #pragma once
 
 #include <stdint.h>

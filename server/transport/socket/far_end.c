@@ -101,8 +101,8 @@ static enum far_end_state far_end_ask(int netlink, const struct endpoint *local,
     return far_end_read(&answer, (size_t)length, ret);
 }
 
-/* One end is enough: who connects to a loopback address can choose another of the machine's own
- * addresses to come from. */
+/* One loopback end is enough: a client that connects to a loopback address can come from any of the
+ * machine's own addresses. */
 static bool is_local_connection(const struct endpoint *ours, const struct endpoint *theirs)
 {
     return endpoint_is_loopback(ours) || endpoint_is_loopback(theirs);

@@ -1,4 +1,4 @@
-/* Who is on the other side of a socket. */
+/* The client on the other side of a socket. */
 #pragma once
 
 #include "base/error.h"
@@ -12,10 +12,10 @@ enum { PEER_TEXT_BYTES = 32 };
 
 struct peer {
     sa_family_t family;
-    uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, which is the
-                        network that somebody has got all addresses of */
-    uint64_t party;  /* who of those: AF_UNIX: the process; a loopback address: the user, and one
-                        more; 0: not known */
+    uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, a network
+                        whose addresses all belong to the same client */
+    uint64_t party;  /* a part of `number`: AF_UNIX: the process; a loopback address: the user, and
+                        one more; 0: not known */
     enum insider insider;
 };
 
@@ -23,10 +23,10 @@ struct peer {
  * user than ours or root. */
 int peer_identify(int fd, struct peer *ret, struct error *err);
 
-/* Whoever PARTY they are. */
+/* True when their families and numbers are equal, whatever their PARTY. */
 bool peer_equals(const struct peer *peer, const struct peer *other);
 
-/* The name under which things are kept apart: "uid-1000", or "tcp". */
+/* The name that keeps the directories and tasks of peers apart: "uid-1000", or "tcp". */
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);
 
 /* True for the name that all unidentified clients share. */

@@ -33,7 +33,7 @@ static char *directory_of(const char *path)
     return directory;
 }
 
-/* Whoever may rename files in a directory can put another socket in the place of ours. */
+/* A user who may rename files in the directory could put another socket in the place of ours. */
 static int socket_check_directory(int fd, const char *path, struct error *err)
 {
     struct stat status;
@@ -53,7 +53,7 @@ static int socket_check_directory(int fd, const char *path, struct error *err)
 }
 
 /* The lock keeps servers that start at the same moment from taking each other's fresh socket, which
- * does not listen yet, for one that is left over. */
+ * does not listen yet, for a socket that is left over. */
 static int lock_directory(int fd, const char *path, struct error *err)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {
