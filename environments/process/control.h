@@ -84,13 +84,13 @@ struct control_run {
     uint32_t variable_count;
     uint32_t path_count;
     uint32_t has_script;
-    uint32_t has_input;   /* a descriptor beside the message is the program's standard input */
-    uint32_t has_outlet;  /* a socket travels beside the message, to the proxy of this network */
-    uint32_t has_starter; /* the program is the Python of a script */
-    uint32_t is_ahead;    /* it is a Python whose code comes later */
-    uint32_t is_zygote; /* it is a Python: the two descriptors beside the message are its orders and
-                           its core */
-    uint32_t processes; /* RLIMIT_NPROC; 0: a cgroup limits them */
+    uint32_t has_input;    /* a descriptor beside the message is the program's standard input */
+    uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
+    uint32_t has_starter;  /* the program is the Python of a script */
+    uint32_t is_ahead;     /* the Python has a script whose code comes later */
+    uint32_t is_zygote;    /* the Python is a zygote: the two descriptors beside the message are its
+                              orders and its core */
+    uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
     uint64_t shared_bytes; /* of a private /dev/shm */

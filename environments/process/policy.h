@@ -14,9 +14,9 @@ enum process_layer {
     LAYER_CONTAINER = 1 << 3,     /* a container engine holds the tree */
 
     /* Layers that keep it from the machine. */
-    LAYER_ROOT = 1 << 4,    /* a root of its own, with no other paths than the policy's */
+    LAYER_ROOT = 1 << 4,    /* a root of its own: other paths of the machine do not exist */
     LAYER_NETWORK = 1 << 5, /* a network of its own, with nobody else on it */
-    LAYER_FILES = 1 << 6,   /* Landlock: no other paths than the policy's can be used */
+    LAYER_FILES = 1 << 6,   /* Landlock: other paths of the machine cannot be used */
     LAYER_CALLS = 1 << 7,   /* only the listed system calls */
     LAYER_OFFLINE = 1 << 8, /* with LAYER_CALLS: no network sockets, if it has no own network */
 
