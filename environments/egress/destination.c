@@ -19,8 +19,8 @@ static bool destination_is_letter(char character)
            character == '-' || character == '_';
 }
 
-/* Labels of letters, digits, - and _. The last one begins with no digit: 127.1, 0x7f000001 and the
- * like are addresses to some. */
+/* Labels of letters, digits, - and _. The last label begins with no digit: some programs take
+ * 127.1, 0x7f000001 and the like for addresses. */
 static bool destination_is_name(const char *host)
 {
     const char *label = host;
@@ -130,7 +130,7 @@ static bool destination_is_address_of(const struct destination *rule,
     return rule->is_address && IN6_ARE_ADDR_EQUAL(&rule->address, address);
 }
 
-/* What ends in the dot and name of RULE, and has something before them. */
+/* True if HOST ends in the dot and name of RULE, and has a part before them. */
 static bool destination_is_below(const struct destination *rule, const char *host)
 {
     const size_t length = strlen(host);

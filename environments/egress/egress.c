@@ -15,12 +15,12 @@
 
 enum {
     EGRESS_SAID_BYTES = 16 * 1024,
-    EGRESS_REFUSED_MOST = 4, /* enough to see what is missing */
+    EGRESS_REFUSED_MOST = 4, /* enough to see which places are missing */
 };
 
 /* A thread and two small buffers for each of its connections. */
 static const struct process_limits egress_limits = {
-    .memory = 256ULL << 20, .processes = 160, .file_size = 1ULL << 20, /* it writes none */
+    .memory = 256ULL << 20, .processes = 160, .file_size = 1ULL << 20, /* it writes no files */
 };
 
 struct egress {
@@ -36,7 +36,7 @@ static void egress_on_output(struct process *process, enum process_stream stream
     (void)process;
     (void)stream;
     (void)data;
-    (void)length; /* it says nothing */
+    (void)length; /* the proxy writes nothing */
 }
 
 static void egress_free(struct egress *egress)
@@ -78,7 +78,7 @@ static const char **egress_arguments(const char *helper, const struct egress_way
     return arguments;
 }
 
-/* Of the helper; the strings are borrowed. Owned by the caller. */
+/* The variables of the helper; the strings are borrowed. Owned by the caller. */
 static const char **egress_helper_variables(const struct egress_way *way)
 {
     const char **variables;
@@ -143,7 +143,7 @@ int egress_outlet(const struct egress *egress)
     return egress->outlet;
 }
 
-/* Whether LINE is one of the first COUNT in LINES. */
+/* Whether the first COUNT of LINES have LINE. */
 static bool egress_has_line(char *const *lines, size_t count, const char *line)
 {
     for (size_t i = 0; i < count; i++)
@@ -152,7 +152,7 @@ static bool egress_has_line(char *const *lines, size_t count, const char *line)
     return false;
 }
 
-/* The proxy says each refusal before it answers the program. */
+/* The proxy reports each refusal before it answers the program. */
 char *egress_refused(struct egress *egress)
 {
     char said[EGRESS_SAID_BYTES + 1];
@@ -197,8 +197,8 @@ static bool egress_is_named(char *const *hosts, const char *name)
     return false;
 }
 
-/* The loopback of the run, unless the operator has opened that of the machine. Owned by the caller.
- */
+/* The loopback of the run, unless the operator has opened the machine's loopback. Owned by the
+ * caller. */
 static char *egress_direct(const struct egress_way *way)
 {
     static const char *const own[] = {"localhost", "127.0.0.1", "::1"};
@@ -218,7 +218,7 @@ static char *egress_direct(const struct egress_way *way)
 
 char **egress_variables(const struct egress_way *way)
 {
-    /* Some programs read only these, and some only those. */
+    /* Some programs read only the capital names, others only the small ones. */
     static const char *const proxies[] = {
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
     };

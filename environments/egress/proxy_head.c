@@ -21,7 +21,7 @@ static bool proxy_part_is(const struct proxy_part *part, const char *text)
     return part->length == strlen(text) && strncasecmp(part->bytes, text, part->length) == 0;
 }
 
-/* Takes what is before END, which goes too, off the front of REST. */
+/* Takes the part before END off the front of REST, and removes END. */
 static bool proxy_part_take(struct proxy_part *rest, const char *end, struct proxy_part *ret)
 {
     const char *found = memmem(rest->bytes, rest->length, end, strlen(end));
@@ -141,7 +141,7 @@ ssize_t proxy_head_parse(const char *bytes, size_t length, struct proxy_head *re
     return (ssize_t)length;
 }
 
-/* What is between the program and us, and what we say ourselves. */
+/* False for fields between the program and us only, and for fields that we write ourselves. */
 static bool proxy_head_is_kept(const struct proxy_part *name)
 {
     static const char *const dropped[] = {"Host", "Connection", "Keep-Alive"};

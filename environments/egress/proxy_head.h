@@ -1,5 +1,5 @@
-/* What a program sends to an HTTP proxy first: "CONNECT host:port" for a tunnel, or a request for
- * "http://host/path". Pure functions, strict; the proxy (helper/) goes by them. */
+/* The first bytes that a program sends to an HTTP proxy: "CONNECT host:port" for a tunnel, or a
+ * request for "http://host/path". Pure functions, strict; the proxy (helper/) uses them. */
 #pragma once
 
 #include "base/buffer.h"
@@ -18,7 +18,7 @@ struct proxy_part {
 
 struct proxy_head {
     struct destination destination;
-    bool is_tunnel; /* else a request to be passed on: the following count */
+    bool is_tunnel; /* else a request to be passed on, with the parts below */
     struct proxy_part method;
     struct proxy_part authority;
     struct proxy_part path; /* "" for "/" */
@@ -26,15 +26,15 @@ struct proxy_head {
     struct proxy_part fields; /* with their line breaks */
 };
 
-/* How many of the LENGTH bytes are a head; 0: it needs more; -1: they will never be one that leads
- * anywhere. */
+/* How many of the LENGTH bytes are a head; 0: it needs more; -1: they are no head with a
+ * destination. */
 ssize_t proxy_head_parse(const char *bytes, size_t length, struct proxy_head *ret);
 
-/* True for a request that is over where its head is. */
+/* True for a request without a body: its head is all. */
 bool proxy_head_has_no_body(const struct proxy_head *head);
 
-/* Appends to BUFFER what the destination, or UPSTREAM on the way to it, unless it is NULL, is to
- * see of HEAD, a request to be passed on. It is the only one of its connection: what follows it
- * need not be read. */
+/* Appends to BUFFER the head for the destination or, if it is not NULL, for UPSTREAM on the way.
+ * HEAD is a request to be passed on. It is the only request of its connection: later requests need
+ * not be read. */
 int proxy_head_pass_on(const struct proxy_head *head, const struct upstream *upstream,
                        struct buffer *buffer, struct error *err);

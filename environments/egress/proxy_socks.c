@@ -31,8 +31,7 @@ ssize_t proxy_socks_parse_greeting(const char *bytes, size_t length)
     return (ssize_t)(SOCKS_GREETING_BYTES + methods);
 }
 
-/* How long the address is that BYTES, of which there is one at least, begin with; 0: of no kind
- * that is known. */
+/* The length of the address at BYTES, of which there is at least 1; 0: its KIND is not known. */
 static size_t proxy_socks_measure(int kind, const char *bytes)
 {
     if (kind == SOCKS_IPV4)

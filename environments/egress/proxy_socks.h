@@ -1,4 +1,4 @@
-/* What a program sends to a SOCKS proxy of version 5 first (RFC 1928): pure functions. */
+/* The first bytes that a program sends to a SOCKS proxy of version 5 (RFC 1928): pure functions. */
 #pragma once
 
 #include "environments/egress/destination.h"
@@ -16,11 +16,11 @@ enum proxy_socks_reply {
     PROXY_SOCKS_NO_ADDRESS = 8,
 };
 
-/* How many of the LENGTH bytes are a greeting of one who need not log in; 0: it needs more; -1: it
- * is none. */
+/* How many of the LENGTH bytes are a greeting of a program that need not log in; 0: it needs more;
+ * -1: they are no such greeting. */
 ssize_t proxy_socks_parse_greeting(const char *bytes, size_t length);
 
-/* The same of what follows: it asks for a connection to RET. -1: it cannot have one, and
- * *RET_REPLY says why. */
+/* The same for the request behind it, for a connection to RET. -1: the program cannot have it, and
+ * *RET_REPLY is the reason. */
 ssize_t proxy_socks_parse_request(const char *bytes, size_t length, struct destination *ret,
                                   enum proxy_socks_reply *ret_reply);

@@ -14,7 +14,7 @@
 
 enum { UPSTREAM_PORT = 80, UPSTREAM_HEX = 16, LIST_HOST_BYTES = 300, IPV4_BEFORE_BITS = 96 };
 
-/* What LENGTH bytes of TEXT stand for, "%40" for "@". Owned by the caller. */
+/* LENGTH bytes of TEXT, decoded: "@" for "%40". Owned by the caller. */
 static char *upstream_decode(const char *text, size_t length)
 {
     char *decoded = memory_new(length + 1, 1);
@@ -80,7 +80,7 @@ bool upstream_parse(const char *url, struct upstream *ret)
     return upstream_read_place(at ? at + 1 : authority, length, &ret->place);
 }
 
-/* The first BITS of both, which are addresses. */
+/* True if the first BITS of the addresses are the same. */
 static bool upstream_shares_bits(const struct in6_addr *a, const struct in6_addr *b, unsigned bits)
 {
     for (unsigned i = 0; i < bits; i++)

@@ -21,7 +21,7 @@
 #define REASON_CLOSED "it cannot be opened"
 #define REASON_UNSEEN "it could not be looked at"
 
-/* What clients take, by its name: files of other names are not opened. */
+/* True if the name of FILE is one for a picture that clients take: other files are not opened. */
 static bool gallery_is_picture(const json_t *file)
 {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -150,7 +150,7 @@ static enum outcome gallery_go_on(struct gallery *gallery)
     return OUTCOME_READY;
 }
 
-/* What has not been read by now is left out. */
+/* Pictures that have not been read by now are left out. */
 static void gallery_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct gallery *gallery = CONTAINER_OF(timer, struct gallery, deadline);

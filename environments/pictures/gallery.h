@@ -1,7 +1,7 @@
-/* The pictures among the files that a run has left, as a model is shown them.
+/* The pictures among the files that a run has left, in the form for models.
  *
- * Each is opened by the server and decoded by a process of its own (picture_reading.h), one after
- * the other, within a time limit for all. */
+ * The server opens each, and a process of its own decodes it (picture_reading.h), one after the
+ * other, within a time limit for all. */
 #pragma once
 
 #include "base/outcome.h"
@@ -14,8 +14,8 @@ struct picture_reading;
 struct process_host;
 
 enum {
-    GALLERY_PICTURES = 4,    /* most that are shown of a run */
-    GALLERY_BYTES = 3 << 19, /* most bytes of all of them: 2 MiB as base64 */
+    GALLERY_PICTURES = 4,    /* the most that are shown of a run */
+    GALLERY_BYTES = 3 << 19, /* the most bytes of all together: 2 MiB as base64 */
 };
 
 /* Embedded in the run. */
@@ -23,7 +23,7 @@ struct gallery {
     /* Inputs. Borrowed. */
     struct ev_loop *loop;
     struct process_host *host;
-    const char *helper;                    /* the path of pyexecd-picture; NULL: it is not wanted */
+    const char *helper; /* the path of pyexecd-picture; NULL: no pictures are wanted */
     void (*done)(struct gallery *gallery); /* the end of a PENDING start */
 
     /* Output: an array with an object for each file with the name of a picture, in their order:
@@ -47,7 +47,7 @@ struct gallery {
  * (borrowed until the end). READY or PENDING. */
 enum outcome gallery_start(struct gallery *gallery, int directory, json_t *files);
 
-/* Stops what is under way; `done` does not come. */
+/* Stops the reading, if one is under way; `done` does not come. */
 void gallery_cancel(struct gallery *gallery);
 
 /* Releases the pictures, too. Harmless for a gallery that was never started. */

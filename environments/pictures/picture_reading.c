@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* Room for the pixels of the largest picture, and for what a codec keeps beside them. */
+/* Room for the pixels of the largest picture, and for a codec's own data. */
 static const struct process_limits picture_limits = {
     .memory = 640ULL << 20,
     .processes = 1,
@@ -38,8 +38,8 @@ static void picture_reading_on_output(struct process *process, enum process_stre
         process_kill(process);
 }
 
-/* The helper could not run, or nobody knows what became of it: no fault of the picture. Else it is
- * one that the helper was killed by, or that kept it from answering. */
+/* True if the helper could not run, or its end is unknown: no fault of the picture. False also if
+ * the picture got the helper killed, or kept it from answering. */
 static bool picture_reading_is_lost(const struct process_end *end)
 {
     if (end->failure[0])

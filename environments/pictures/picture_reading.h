@@ -1,4 +1,4 @@
-/* One picture in the hands of pyexecd-picture. */
+/* One picture that pyexecd-picture decodes. */
 #pragma once
 
 #include "base/error.h"

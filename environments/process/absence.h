@@ -1,25 +1,24 @@
 /* A feature of the kernel that this machine turned out not to have, and is tried again after a
- * while. A refusal counts only where it proves that: a quota that somebody has used up is not
- * absence. */
+ * while. A refusal counts only if it proves the absence: a quota that is used up does not. */
 #pragma once
 
 #include <stdbool.h>
 
 struct absence {
-    char *what;   /* owned: what was refused and why; NULL: nothing, as far as is known */
-    double until; /* it need not be tried before; CLOCK_MONOTONIC seconds */
+    char *what;   /* owned: the refusal and its reason; NULL: none is known */
+    double until; /* no attempt is made before; CLOCK_MONOTONIC seconds */
 };
 
 void absence_deinit(struct absence *absence);
 
-/* True when a refusal with errno NUMBER comes from how the machine is, and not from what is in use.
- */
+/* True when errno NUMBER of a refusal proves that the machine lacks the feature, rather than a
+ * shortage. */
 bool absence_is_proven(int number);
 
-/* Notes that the feature was refused, as WHAT says. */
+/* Notes, with the text WHAT, that the feature was refused. */
 void absence_note(struct absence *absence, const char *what);
 
-/* The feature has been had. */
+/* Notes that the feature is there. */
 void absence_end(struct absence *absence);
 
 /* True when it is time to try again. */

@@ -3,15 +3,15 @@
 
 #include <stdbool.h>
 
-enum { CGROUP_ENTRY_BYTES = 64 * 1024 }; /* more than any of them has */
+enum { CGROUP_ENTRY_BYTES = 64 * 1024 }; /* more than any of the files has */
 
 /* The content of DIRECTORY/NAME, or NULL; owned by the caller. */
 char *cgroup_read_entry(const char *directory, const char *name);
 
-/* Opens it to be written to, as the next does. -1 with errno. */
+/* Opens DIRECTORY/NAME for writing. -1 with errno. */
 int cgroup_open_entry(const char *directory, const char *name);
 
-/* Opens it to be read, and to be written if it can be. -1 with errno. */
+/* Opens DIRECTORY/NAME for reading and, if possible, for writing. -1 with errno. */
 int cgroup_open_counter(const char *directory, const char *name);
 
 /* -1 with errno. */

@@ -13,17 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CGROUP_COUNTERS_BYTES = 1024 }; /* more than what has some of them */
+enum { CGROUP_COUNTERS_BYTES = 1024 }; /* more than a file with several counters has */
 
 struct cgroup_leaf {
     struct cgroup_tree *tree; /* borrowed */
     char **directories;       /* owned: one per hierarchy, in its order; NULL-terminated */
     int peak;                 /* owned: most memory so far, or since it was counted anew; or -1 */
-    int out_of_memory;        /* owned: what counts those that the limit has killed; or -1 */
+    int out_of_memory;        /* owned: the counter of processes killed by the limit; or -1 */
 };
 
-/* Makes one of the leaf's directories. A name that is taken, by another tree of this process, is
- * left alone. Owned by the caller; NULL with ERR. */
+/* Makes a directory of the leaf. A name that is taken, by another tree of this process, is left
+ * alone. Owned by the caller; NULL with ERR. */
 static char *cgroup_make_directory(struct cgroup_tree *tree, const struct hierarchy *hierarchy,
                                    struct error *err)
 {
@@ -52,7 +52,8 @@ static const char *directory_with(const struct cgroup_leaf *leaf, unsigned what,
     return NULL;
 }
 
-/* To find them takes longer than to read them, and they are read when somebody waits. */
+/* Opens the counters early: opening takes longer than reading, and they are read while somebody
+ * waits. */
 static void cgroup_open_counters(struct cgroup_leaf *leaf)
 {
     bool is_unified;
@@ -196,7 +197,7 @@ bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf)
     return !text || !strstr(text, "populated 1");
 }
 
-/* The number behind KEY in what COUNTER has now. */
+/* The number behind KEY in the present text of COUNTER. */
 static uint64_t cgroup_count(int counter, const char *key)
 {
     char text[CGROUP_COUNTERS_BYTES] = "";
@@ -216,14 +217,14 @@ uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf)
     return cgroup_count(leaf->peak, "");
 }
 
-/* In v2 that holds for the descriptor that it was written to. */
+/* In v2 the new count holds for this descriptor only. */
 void cgroup_leaf_renew_peak(struct cgroup_leaf *leaf)
 {
     if (leaf->peak >= 0)
         (void)!write(leaf->peak, "0", 1);
 }
 
-/* Every cgroup of v2 has it, whatever it limits. */
+/* Every cgroup of v2 has cpu.stat, whatever it limits. */
 double cgroup_leaf_cpu(const struct cgroup_leaf *leaf)
 {
     for (size_t i = 0; i < leaf->tree->count; i++) {

@@ -24,8 +24,8 @@ struct cgroup_tree *cgroup_leaf_tree(const struct cgroup_leaf *leaf);
 /* The leaf's directories, NULL-terminated; borrowed. */
 char *const *cgroup_leaf_directories(const struct cgroup_leaf *leaf);
 
-/* Opens what a process is written to that is to be in LEAF: COUNT descriptors at most, owned by the
- * caller. Returns how many, or -1 with ERR. */
+/* Opens the cgroup.procs files of LEAF, to put processes into it: COUNT descriptors at most, owned
+ * by the caller. Returns how many, or -1 with ERR. */
 int cgroup_leaf_open(const struct cgroup_leaf *leaf, int *ret, size_t count, struct error *err);
 
 /* The id of the leaf in the v2 hierarchy, as the kernel tells it elsewhere; 0: there is none. */
@@ -34,13 +34,13 @@ uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf);
 /* Limits in bytes and in tasks, as far as the tree has them. */
 int cgroup_leaf_limit(struct cgroup_leaf *leaf, uint64_t memory, unsigned tasks, struct error *err);
 
-/* SIGKILL to everything in the leaf; nothing when the tree cannot kill. */
+/* Sends SIGKILL to all processes in the leaf; does nothing when the tree cannot kill. */
 void cgroup_leaf_kill(struct cgroup_leaf *leaf);
 
 /* False while a process is known to be in the leaf. */
 bool cgroup_leaf_is_empty(const struct cgroup_leaf *leaf);
 
-/* True when the memory limit killed something in it. */
+/* True when the memory limit has killed a process in it. */
 bool cgroup_leaf_was_out_of_memory(const struct cgroup_leaf *leaf);
 
 /* Most memory used by the leaf in bytes, page cache included, ever or since its peak was counted

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* True when WORD is one of the words of TEXT, which spaces or commas separate. TEXT may be NULL. */
+/* True when TEXT, whose words are separated by spaces or commas, has WORD. TEXT may be NULL. */
 bool cgroup_has_word(const char *text, const char *word);
 
 /* The directory of our own cgroup in the hierarchy with CONTROLLER whose file system is of TYPE:

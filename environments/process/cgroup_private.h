@@ -1,4 +1,4 @@
-/* What a tree of cgroups and its leaves know of each other; see cgroup_tree.h and cgroup_leaf.h. */
+/* Shared by a tree of cgroups and its leaves; see cgroup_tree.h and cgroup_leaf.h. */
 #pragma once
 
 #include "base/list.h"
@@ -9,7 +9,7 @@
 
 enum { HIERARCHIES_MOST = 3 };
 
-/* What a hierarchy is good for. */
+/* The uses of a hierarchy. */
 enum {
     OFFERS_KILL = 1 << 0,
     OFFERS_MEMORY = 1 << 1,
@@ -33,5 +33,5 @@ struct cgroup_tree {
 /* Removes DIRECTORY (taken) now or, while it is busy, later. */
 void cgroup_tree_remove(struct cgroup_tree *tree, char *directory);
 
-/* Removes those that were busy and are not any more. */
+/* Removes directories that were busy and are not any more. */
 void cgroup_tree_remove_busy(struct cgroup_tree *tree);

@@ -151,7 +151,7 @@ static void cgroup_sweep(const struct hierarchy *hierarchy)
         if (!is_leaf_of_the_dead(entry->d_name))
             continue;
         path = memory_format("%s/%s", hierarchy->directory, entry->d_name);
-        /* The end of their lifeline has killed its processes already; one that is still busy is
+        /* The end of the lifeline has killed its processes already; a leaf that is still busy is
          * left to the next sweep. */
         (void)cgroup_write_entry(path, "cgroup.kill", "1");
         (void)rmdir(path);

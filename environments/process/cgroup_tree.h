@@ -1,10 +1,10 @@
-/* Control groups: what can be used of them, for limits and for killing.
+/* Control groups: the hierarchies that can be used, for limits and for killing.
  *
- * Whatever is mounted and writable is used: the v2 hierarchy, v1 hierarchies of the pids and memory
- * controllers, or both (a hybrid host kills through v2 and limits through v1). Each process tree
- * gets a leaf (cgroup_leaf.h) called pyexecd-NAMESPACE-PID-START-NUMBER, after the PID namespace,
- * pid and start time of its server, so that a later server can tell leaves of the dead from those
- * of the living. */
+ * Every hierarchy that is mounted and writable is used: the v2 hierarchy, v1 hierarchies of the
+ * pids and memory controllers, or both (a hybrid host kills through v2 and limits through v1). Each
+ * process tree gets a leaf (cgroup_leaf.h) called pyexecd-NAMESPACE-PID-START-NUMBER, after the PID
+ * namespace, pid and start time of its server, so that a later server can tell leaves of dead
+ * servers from leaves of living ones. */
 #pragma once
 
 #include "environments/process/receipt.h"
@@ -13,8 +13,8 @@
 
 struct cgroup_tree;
 
-/* Finds out what can be used; never fails, a tree may offer nothing. Removes dead servers' leaves.
- */
+/* Finds the hierarchies that can be used; never fails, a tree may offer nothing. Removes dead
+ * servers' leaves. */
 struct cgroup_tree *cgroup_tree_new(void);
 void cgroup_tree_free(struct cgroup_tree *tree);
 

@@ -10,7 +10,7 @@
 struct channel {
     int fd; /* owned; -1: closed */
     struct buffer incoming;
-    int32_t sender; /* pid of who has sent the message, if the socket has SO_PASSCRED */
+    int32_t sender; /* pid of the sender of the message, if the socket has SO_PASSCRED */
 
     /* One message; PAYLOAD is borrowed until the call returns. */
     void (*message)(struct channel *channel, enum control_type type, const char *payload,

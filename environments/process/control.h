@@ -10,35 +10,36 @@
 enum {
     CONTROL_FD = 3,                  /* in the runner */
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
-    CONTROL_DESCRIPTORS = 5,         /* that travel beside one, at most */
+    CONTROL_DESCRIPTORS = 5,         /* that travel beside a message, at most */
     CONTROL_STACKS_BYTES = 32 * 1024,
 };
 
-/* What a zygote is started with. */
+/* Descriptors that a zygote is started with, and limits. */
 enum {
     ZYGOTE_ORDERS_FD = 102,  /* a socket (SOCK_SEQPACKET). An order is a byte, and beside it the
                               * descriptors of a new worker; or the name of a module to import */
-    ZYGOTE_CORE_FD = 103,    /* the library that it loads (core/core.h) */
+    ZYGOTE_CORE_FD = 103,    /* the library that it loads (core/core.c) */
     ZYGOTE_JOB_FD = 104,     /* a file: struct zygote_job, then its CONTROL_RUN */
-    ZYGOTE_RESERVE_FD = 105, /* a directory: what its workers see and it does not (reserve.c) */
-    ZYGOTE_PRINTS_FD = 106,  /* a pipe: what it has written to its standard output and error */
+    ZYGOTE_RESERVE_FD = 105, /* a directory: mounts for its workers only (reserve.c) */
+    ZYGOTE_PRINTS_FD = 106,  /* a pipe: its standard output and error */
     ZYGOTE_DESCRIPTORS = 16, /* of a worker, at most */
-    ZYGOTE_TEXT_BYTES = 256, /* of a module's name, or of an answer, with its NUL */
+    ZYGOTE_TEXT_BYTES = 256, /* of a module's name, or of an answer, with the NUL */
 };
 
-/* What its answers begin with, when it waits and to each name. */
+/* The first byte of each answer of a zygote, which answers when it waits, and then each name. */
 enum zygote_answer {
     ZYGOTE_WAITS = 'w',
     ZYGOTE_LOADED = 'l',
-    ZYGOTE_NOT_LOADED = 'n', /* why follows */
-    ZYGOTE_SPOILT = 's',     /* likewise; it ends. Without a name: there can be none */
+    ZYGOTE_NOT_LOADED = 'n', /* the reason follows */
+    ZYGOTE_SPOILT = 's', /* the reason follows; it ends. Without a name: there can be no zygote */
 };
 
 struct zygote_job {
     uint32_t layers; /* of enum process_layer */
 };
 
-/* The first descriptors of a worker. Those of cgroup.procs follow, in which it is to be. */
+/* The first descriptors of a worker. They are followed by cgroup.procs of each cgroup that it is to
+ * enter. */
 enum zygote_order {
     ZYGOTE_ORDER_CONTROL,
     ZYGOTE_ORDER_OUTPUT,
@@ -46,15 +47,15 @@ enum zygote_order {
     ZYGOTE_ORDER_CGROUPS
 };
 
-/* What a path of a sandbox begins with. */
+/* The first byte of a path of a sandbox. */
 enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 'd' };
 
 enum control_type {
-    CONTROL_RUN = 1,   /* to the runner: struct control_run, then NUL-terminated strings */
-    CONTROL_CODE,      /* to it, when its program waits: the descriptor of the code beside it, and
-                        * behind it, if there is one, that of its standard input */
-    CONTROL_COPY,      /* to it: the program is about to make a copy of itself, with the descriptors
-                        * of enum control_copy beside it */
+    CONTROL_RUN = 1, /* to the runner: struct control_run, then NUL-terminated strings */
+    CONTROL_CODE,    /* to it, when its program waits: the descriptor of the code beside it and, if
+                        there is one, the descriptor of the standard input */
+    CONTROL_COPY,    /* to it: the program is about to make a copy of itself, with the descriptors
+                      * of enum control_copy beside it */
     CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */
     CONTROL_STACKS, /* to it: asks for the stacks of all threads of a Python. From it, if they can
                      * be had: a text, CONTROL_STACKS_BYTES at most, as python_stacks.h has it */
@@ -63,9 +64,9 @@ enum control_type {
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
     CONTROL_FAILED,     /* the program could not be started; the text says why */
-    CONTROL_WAITING,    /* the program has started ahead of its code, and waits for that */
+    CONTROL_WAITING,    /* the program has started ahead of its code, and waits for the code */
     CONTROL_STARTED,    /* the program runs: struct control_started */
-    CONTROL_ENDED,      /* it has ended: struct control_ended */
+    CONTROL_ENDED,      /* the program has ended: struct control_ended */
 };
 
 struct control_header {
@@ -76,8 +77,8 @@ struct control_header {
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well, "d/..." a device to be used), the directory and, with a script, the path
  * where its code is to appear. The code is in a file whose descriptor travels beside the message;
- * behind it, or alone, that of the program's input, and last the socket to a proxy. A program
- * that is started ahead of its code (base/starter/starter.h) gets both by CONTROL_CODE. */
+ * then comes the descriptor of the program's input, and last the socket to a proxy. A program that
+ * is started ahead of its code (base/starter/starter.h) gets code and input by CONTROL_CODE. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
@@ -86,24 +87,24 @@ struct control_run {
     uint32_t has_input;    /* a descriptor beside the message is the program's standard input */
     uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
     uint32_t has_starter;  /* the program is the Python of a script */
-    uint32_t is_ahead;     /* likewise, with a script whose code comes later */
-    uint32_t is_zygote;    /* likewise: the two descriptors beside the message are its orders and
-                            * its core */
+    uint32_t is_ahead;     /* the Python has a script whose code comes later */
+    uint32_t is_zygote;    /* the Python is a zygote: the two descriptors beside the message are its
+                              orders and its core */
     uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
     uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
     uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
     uint64_t shared_bytes; /* of a private /dev/shm */
 };
 
-/* What a machine may be without. */
+/* The needs of a tree that a machine may not meet. */
 enum control_need {
     NEED_NAMESPACES, /* user, mount, PID and IPC */
     NEED_CGROUPS,    /* that can be entered */
     NEED_ROOT,       /* LAYER_ROOT */
     NEED_NETWORK,    /* LAYER_NETWORK */
     NEED_UID,        /* LAYER_UID: known only when the program's paths are */
-    NEED_FILES,      /* LAYER_FILES: likewise */
-    NEED_ALWAYS,     /* what every tree needs: no layer is left out for it */
+    NEED_FILES,      /* LAYER_FILES: known only when the program's paths are */
+    NEED_ALWAYS,     /* a need of every tree: no layer is left out for it */
     NEEDS,
 };
 
@@ -113,25 +114,26 @@ struct control_refused {
 };
 
 struct control_supervisor {
-    int32_t pid;    /* as the server sees it; 0: of who sends the message */
-    int32_t zygote; /* likewise, of a nursery; else 0 */
+    int32_t pid;    /* as the server sees it; 0: the sender of the message */
+    int32_t zygote; /* as the server sees it, in a nursery; else 0 */
 };
 
 struct control_started {
     double time; /* CLOCK_MONOTONIC seconds */
 };
 
-/* Beside a CONTROL_COPY. Those of cgroup.procs follow, in which the copy is to be. */
+/* The descriptors beside a CONTROL_COPY. They are followed by cgroup.procs of each cgroup that the
+ * copy is to enter. */
 enum control_copy {
     CONTROL_COPY_CHANNEL, /* the control channel and lifeline of the copy */
     CONTROL_COPY_GATE,    /* a socket (SOCK_SEQPACKET, SO_PASSCRED) to the program and its copy */
     CONTROL_COPY_CGROUPS,
 };
 
-/* What comes over that. A copy is answered by one byte, and goes on. */
+/* The first byte of a message over the gate. A copy is answered by one byte, and goes on. */
 enum control_copied {
     CONTROL_COPIED = 'c',     /* from the copy, when its parent is the supervisor */
-    CONTROL_NOT_COPIED = 'n', /* the text that follows says why there is none */
+    CONTROL_NOT_COPIED = 'n', /* a text follows with the reason */
 };
 
 enum { CONTROL_WHY_BYTES = 256 }; /* with CONTROL_NOT_COPIED */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CPUS_MOST = 8192 }; /* that Linux can be built for */
+enum { CPUS_MOST = 8192 }; /* the most that Linux can be built for */
 
 /* The smaller of A and B, where 0 stands for no quota. */
 static double smaller_quota(double a, double b)
@@ -21,7 +21,7 @@ static double smaller_quota(double a, double b)
     return a < b ? a : b;
 }
 
-/* A QUOTA below zero, or one that is no number, is none. */
+/* A QUOTA that is no positive number means no quota. */
 static double quota_of(double quota, double period)
 {
     return quota > 0 && period > 0 ? quota / period : 0;

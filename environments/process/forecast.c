@@ -9,9 +9,9 @@
 #define FORECAST_DELAY_SECONDS  0.002 /* behind the answer that is being written meanwhile */
 #define FORECAST_KEEP_SECONDS   300.0
 #define FORECAST_EXPIRE_SECONDS 30.0
-#define FORECAST_RETRY_SECONDS  60.0 /* for a zygote where there could be none */
+#define FORECAST_RETRY_SECONDS  60.0 /* until a zygote that could not be had is tried again */
 
-/* Bytes that zygotes have for themselves, all together: what they have imported, above all. */
+/* Bytes that all zygotes together have for themselves, mainly for imported modules. */
 #define FORECASTS_MEMORY (UINT64_C(1) << 30)
 
 enum {
@@ -19,7 +19,7 @@ enum {
     FORECAST_COPIES = 4,   /* that wait for one command, at most; about 1 MB each */
 };
 
-/* It is in a list that its tree withdraws it from. */
+/* FORECAST is in a list from which its tree withdraws it. */
 static void forecast_end(struct forecast *forecast)
 {
     const struct forecast_ways *ways = forecast->forecasts->ways;
@@ -32,7 +32,7 @@ static void forecast_end(struct forecast *forecast)
         ways->end(forecast->tree);
 }
 
-/* One that belongs to nobody yet is not expected when its process ends. */
+/* A forecast in no list stays: it is dropped when its process ends (forecasts_expect). */
 static void forecast_forget(struct recurrent *recurrent)
 {
     struct forecast *forecast = CONTAINER_OF(recurrent, struct forecast, recurrent);
@@ -45,7 +45,7 @@ static void forecast_forget(struct recurrent *recurrent)
 static struct forecast *forecast_make(const struct buffer *job, const char *mark)
 {
     struct forecast *forecast = NEW(struct forecast);
-    struct error ignored = ERROR_INIT; /* the limit is that of JOB */
+    struct error ignored = ERROR_INIT; /* JOB has the same limit */
 
     list_init(&forecast->link);
     forecast->recurrent.forget = forecast_forget;
@@ -142,7 +142,7 @@ static void forecasts_after(struct forecasts *forecasts, ev_timer *timer, double
     ev_timer_start(forecasts->loop, timer);
 }
 
-/* In LIST the oldest give way. */
+/* Ends the oldest forecasts in LIST, so that there is room for one. */
 static void forecasts_make_room(const struct list *list)
 {
     size_t count = 0;
@@ -154,7 +154,7 @@ static void forecasts_make_room(const struct list *list)
         forecast_end(CONTAINER_OF(list->next, struct forecast, link));
 }
 
-/* The latest in LIST, used now. */
+/* FORECAST is used now, and becomes the latest in LIST. */
 static void forecasts_use(struct forecasts *forecasts, struct list *list, struct forecast *forecast)
 {
     list_remove(&forecast->link);
@@ -163,13 +163,13 @@ static void forecasts_use(struct forecasts *forecasts, struct list *list, struct
     forecasts_after(forecasts, &forecasts->expire, FORECAST_EXPIRE_SECONDS);
 }
 
-/* There was no zygote for it; by now there may be one. */
+/* There was no zygote for NURSERY; by now there may be one. */
 static bool forecast_is_to_be_retried(const struct forecast *nursery)
 {
     return nursery->has_failed && clock_seconds() - nursery->since >= FORECAST_RETRY_SECONDS;
 }
 
-/* The one for the zygote of FORECAST, which is started if there is none. */
+/* The forecast for the zygote of FORECAST. If there is no zygote, it is started. */
 static struct forecast *forecasts_nurse(struct forecasts *forecasts, struct forecast *forecast)
 {
     struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
@@ -187,7 +187,7 @@ static struct forecast *forecasts_nurse(struct forecasts *forecasts, struct fore
     return nursery;
 }
 
-/* In a copy of the zygote of NURSERY, or alone. */
+/* Starts FORECAST as a copy of the zygote of NURSERY or, if there can be none, alone. */
 static void forecast_start(struct forecasts *forecasts, struct forecast *forecast,
                            struct forecast *nursery)
 {
@@ -209,7 +209,7 @@ static bool forecasts_is_settled(struct forecasts *forecasts, struct forecast *n
     return nursery->has_failed || nursery->is_ready;
 }
 
-/* As many copies as are wanted. */
+/* Starts as many copies as are wanted. */
 static void forecasts_start(struct forecasts *forecasts, struct forecast *forecast,
                             struct forecast *nursery)
 {
@@ -220,7 +220,7 @@ static void forecasts_start(struct forecasts *forecasts, struct forecast *foreca
     forecast_start(forecasts, forecast, nursery);
 }
 
-/* What has to wait for its zygote stays. */
+/* A forecast that has to wait for its zygote stays in the list. */
 static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct forecasts *forecasts = CONTAINER_OF(timer, struct forecasts, start);
@@ -236,7 +236,7 @@ static void forecasts_on_start(struct ev_loop *loop, ev_timer *timer, int events
     }
 }
 
-/* Ends the copies for the command of NURSERY that are more than it is to have, the oldest first. */
+/* Ends the surplus of copies for the command of NURSERY, the oldest first. */
 static void forecasts_end_surplus(const struct forecasts *forecasts, const struct forecast *nursery)
 {
     int surplus = forecasts_count(&forecasts->started, nursery) - nursery->copies;
@@ -251,7 +251,7 @@ static void forecasts_end_surplus(const struct forecasts *forecasts, const struc
     }
 }
 
-/* Where nothing has come for a while one copy is enough. */
+/* If no process has come for a while, one copy is enough. */
 static void forecasts_want_less(const struct forecasts *forecasts)
 {
     const double before = clock_seconds() - FORECAST_EXPIRE_SECONDS;
@@ -266,7 +266,7 @@ static void forecasts_want_less(const struct forecasts *forecasts)
     }
 }
 
-/* Ends those of LIST that nobody has come for. */
+/* Ends the forecasts in LIST that no process has come for. */
 static void forecasts_expire(struct forecasts *forecasts, const struct list *list)
 {
     const double now = clock_seconds();
@@ -362,7 +362,7 @@ void forecasts_look_again(struct forecasts *forecasts)
     forecasts_after(forecasts, &forecasts->start, 0.);
 }
 
-/* As many as are wanted have been started for the command of FORECAST. */
+/* True when enough programs have been started for the command of FORECAST. */
 static bool forecasts_are_enough(struct forecasts *forecasts, const struct forecast *forecast)
 {
     const struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
@@ -383,8 +383,8 @@ void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast)
     forecasts_after(forecasts, &forecasts->start, FORECAST_DELAY_SECONDS);
 }
 
-/* The zygote of NURSERY is used. What comes before the next copy was ready shows that more of them
- * are wanted. */
+/* The zygote of NURSERY is used. If a process comes before the next copy is ready, more copies are
+ * wanted. */
 static void forecasts_use_zygote(struct forecasts *forecasts, struct forecast *nursery,
                                  const struct forecast *started)
 {
@@ -399,7 +399,7 @@ struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *
     struct forecast *started = forecasts_find(&forecasts->started, forecast);
     struct forecast *nursery = forecasts_find(&forecasts->nurseries, forecast);
 
-    forecast_free(expected); /* too late for it */
+    forecast_free(expected); /* it is too late to start it */
     if (nursery && !nursery->is_ready)
         nursery = NULL;
     if (nursery)

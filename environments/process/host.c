@@ -22,11 +22,11 @@
 #define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
 #define ORPHANS_HURRY   0.2
-#define TRY_SECONDS     5.0 /* a machine that is that busy is taken for one that has it */
+#define TRY_SECONDS     5.0 /* a machine so busy is assumed to have a sandbox */
 
 enum {
     HOST_KINDS = 3,
-    HOST_LATE_LAYERS = LAYER_UID | LAYER_FILES, /* had by programs that have started */
+    HOST_LATE_LAYERS = LAYER_UID | LAYER_FILES, /* known when a program has started */
 };
 
 /* A kind of tree: each one serves every program that asks for these layers. */
@@ -34,14 +34,14 @@ struct host_kind {
     struct process_host *host; /* borrowed */
     unsigned sandbox;          /* layers */
     struct spare_maker maker;
-    json_t *expected; /* owned: what the next one will not have, as far as is known */
+    json_t *expected; /* owned: what will be missing in the next tree, as far as is known */
 };
 
 struct process_host {
     struct process_host_settings settings;
     struct machine machine;
     struct host_kind kinds[HOST_KINDS];
-    json_t *told; /* owned: all that was ever missing */
+    json_t *told; /* owned: every text of a missing feature so far */
     int runner;   /* owned: the executable */
     int core;     /* owned: the library of zygotes; -1: there is none */
     double cpus;
@@ -132,7 +132,7 @@ static void host_tell_end(struct tree *tree)
         host_expect_again(tree);
 }
 
-/* Lets a finished tree report and go, outside of every callback of its own. */
+/* Lets a finished tree report its end and frees it, outside of every callback of its own. */
 static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     struct process_host *host = CONTAINER_OF(watcher, struct process_host, finish);
@@ -157,7 +157,7 @@ static struct spare *host_make_spare(struct spare_maker *maker)
     struct process_host *host = kind->host;
     const struct tree_wish wish = {.sandbox = kind->sandbox};
     const struct tree_plan plan = machine_plan_of_spare(&host->machine, &wish);
-    struct error ignored = ERROR_INIT; /* a call that needs a runner gets the same error */
+    struct error ignored = ERROR_INIT; /* a call that needs a runner gets the error again */
     struct tree *tree;
 
     if (host->stopping || machine_falls_short(&host->machine, &plan))
@@ -166,7 +166,7 @@ static struct spare *host_make_spare(struct spare_maker *maker)
     return tree ? &tree->spare : NULL;
 }
 
-/* Spares are kept of those kinds that are used. */
+/* Spares are kept of the kinds that are used. */
 static void host_init_kinds(struct process_host *host)
 {
     for (size_t i = 0; i < HOST_KINDS; i++) {
@@ -195,8 +195,8 @@ static void host_look_for_orphans_after(struct process_host *host, double second
     ev_timer_again(host->settings.loop, &host->orphans);
 }
 
-/* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children of ours
- * are reaped by their pidfd at once, so a zombie that is seen twice is not one of them. */
+/* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children that we have
+ * started are reaped by their pidfd at once, so a zombie that is seen twice is an orphan. */
 static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
@@ -225,8 +225,8 @@ void host_look_for_orphans(struct process_host *host)
     host_look_for_orphans_after(host, ORPHANS_HURRY);
 }
 
-/* A script's limit is lower, so that it cannot have so many descriptors on their way to others that
- * we could send none. */
+/* A script's limit is lower. The kernel counts descriptors on their way for each user, so a script
+ * cannot use up our share. */
 static void raise_open_files(void)
 {
     struct rlimit limit;
@@ -310,7 +310,7 @@ void process_host_free(struct process_host *host)
     free(host);
 }
 
-/* Only where cgroups are covered can nothing leave its leaf. */
+/* A process cannot leave its leaf only if cgroups are covered. */
 enum process_origin process_host_origin(const struct process_host *host, uint64_t cgroup)
 {
     enum process_origin origin = PROCESS_ORIGIN_OUTSIDE;
@@ -327,7 +327,7 @@ enum process_origin process_host_origin(const struct process_host *host, uint64_
     return origin;
 }
 
-/* What is expected of a KIND that has been looked at stays until the loop runs: receipts borrow it.
+/* After the first look, `expected` of a KIND stays until the loop runs, because receipts borrow it.
  */
 static void host_look_at(struct process_host *host, struct host_kind *kind)
 {
@@ -353,7 +353,7 @@ struct process_receipt process_host_receipt(struct process_host *host,
     return tree_plan_receipt(&plan, kind->expected);
 }
 
-/* A spare that may have what the kernel has refused before is made by the next refill. */
+/* The next refill makes a spare that tries again to get layers that the kernel has refused. */
 bool process_host_has_sandbox(struct process_host *host, const struct process_sandbox *sandbox)
 {
     const struct tree_wish wish = tree_wish_of(sandbox);
@@ -373,7 +373,7 @@ static void host_on_tried(struct ev_loop *loop, ev_timer *timer, int events)
     ev_break(loop, EVBREAK_ONE);
 }
 
-/* True when a tree in a sandbox has been made, or could not be. */
+/* True when a tree in a sandbox has been made, or cannot be made. */
 static bool host_has_tried(const struct process_host *host, const struct tree_wish *wish)
 {
     const struct tree_plan plan = machine_plan(&host->machine, wish);
@@ -387,7 +387,7 @@ static bool host_has_tried(const struct process_host *host, const struct tree_wi
     return machine_falls_short(&host->machine, &plan);
 }
 
-/* Landlock says so itself; a root of its own has to be tried. */
+/* The kernel tells whether it has Landlock; a root of its own has to be tried. */
 void process_host_try_sandbox(struct process_host *host)
 {
     const struct tree_wish wish = tree_wish_of(&(struct process_sandbox){0});

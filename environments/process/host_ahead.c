@@ -1,5 +1,5 @@
-/* How a host starts programs ahead of their code: as copies of a zygote, or, where there can be
- * none, each in a tree of its own. */
+/* How a host starts programs ahead of their code: as copies of a zygote or, if there can be no
+ * zygote, each in a tree of its own. */
 #include "base/memory.h"
 #include "environments/process/nursery.h"
 #include "environments/process/tree_private.h"
@@ -9,7 +9,7 @@
 
 static struct tree *host_begin_ahead(struct process_host *host, struct forecast *forecast)
 {
-    struct error ignored = ERROR_INIT; /* a process that comes gets the same */
+    struct error ignored = ERROR_INIT; /* a process that comes gets the error again */
     struct tree *tree = host_take(host, &forecast->wish, &ignored);
 
     if (tree && tree_start_ahead(tree, forecast, &ignored) < 0) {
@@ -25,7 +25,7 @@ static void host_on_zygote(struct tree *tree, enum nursery_news news)
     struct forecast *forecast = tree->forecast;
 
     if (!forecast || list_is_empty(&forecast->link))
-        return; /* nobody waits for it */
+        return; /* no process waits for it */
     if (news == NURSERY_OUT_OF_DATE) {
         forecast_withdraw(forecast);
         forecasts_look_again(forecasts);
@@ -37,7 +37,7 @@ static void host_on_zygote(struct tree *tree, enum nursery_news news)
 }
 
 /* A zygote writes in /proc, and has a capability, to map the ids of its workers. The packages that
- * it loads must not have both as the machine's root: that could set the kernel. */
+ * it loads must not have both as root of the machine: they could change settings of the kernel. */
 static bool host_may_nurse(const struct tree_plan *plan)
 {
     struct stat status;
@@ -46,7 +46,7 @@ static bool host_may_nurse(const struct tree_plan *plan)
            (stat("/proc/sys", &status) == 0 && status.st_uid != 0);
 }
 
-/* A zygote needs all that its workers have from it. */
+/* A zygote needs every layer that its workers have from it. */
 static struct tree *host_nurse(struct process_host *host, struct forecast *forecast)
 {
     const unsigned needed = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_CALLS;
@@ -89,7 +89,7 @@ const struct forecast_ways host_ahead = {
 struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
                              bool has_input)
 {
-    struct error ignored = ERROR_INIT; /* the process gets the same */
+    struct error ignored = ERROR_INIT; /* the process gets the error again */
     struct tree *tree;
 
     if (host_refuses(host, &forecast->wish, &ignored))

@@ -20,7 +20,7 @@ enum {
     SCOPES_SINCE_ABI = 6,
 };
 
-/* What can be done with files, in the order of the bits; each ABI knows the first so many. */
+/* Accesses to files, in the order of the bits; each ABI knows a number of them, from the first. */
 enum {
     EXECUTE = 1 << 0,
     WRITE_FILE = 1 << 1,
@@ -44,14 +44,14 @@ struct path_beneath_attributes {
     int32_t parent_fd;
 } __attribute__((packed));
 
-/* A profile may allow one call of the three and not the others. EBADF: the call is there. */
+/* A profile may allow only some of the three calls. EBADF: the call is there. */
 static bool landlock_has_rules(void)
 {
     return syscall(ADD_RULE, -1, 0, NULL, 0) < 0 && errno != ENOSYS && errno != EPERM &&
            syscall(RESTRICT_SELF, -1, 0) < 0 && errno != ENOSYS;
 }
 
-/* -1: there is none that can be used. It is asked for with each call and with each rule. */
+/* -1: there is no Landlock that can be used. The result is kept, because each rule asks for it. */
 static long landlock_abi(void)
 {
     static long abi; /* 0: not asked yet */
@@ -89,7 +89,7 @@ int landlock_scope_signals(void)
     return ret;
 }
 
-/* All that the kernel knows. */
+/* All accesses that the kernel knows. */
 static uint64_t landlock_all(void)
 {
     static const unsigned counts[] = {0, 13, 14, 15, 15, 16}; /* by ABI */
@@ -104,7 +104,7 @@ int landlock_new(void)
         .handled_access_fs = landlock_all(),
         .scoped = landlock_can_scope_signals() ? SCOPE_ABSTRACT_SOCKETS : 0,
     };
-    /* Older kernels know a shorter struct, and a longer one as long as its rest is zero. */
+    /* Older kernels know a shorter struct, and accept a longer one if its rest is zero. */
     return (int)syscall(CREATE_RULESET, &attributes, sizeof attributes, 0);
 }
 

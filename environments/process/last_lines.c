@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Keeps LINE instead of the oldest ones. */
+/* Keeps LINE instead of the oldest lines. */
 static void last_lines_keep(struct last_lines *lines, const char *line)
 {
     size_t length = strlen(line) + 1;

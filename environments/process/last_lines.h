@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 enum {
-    LAST_LINES_LINE = 400,   /* bytes of a line; what is longer is cut */
+    LAST_LINES_LINE = 400,   /* bytes of a line; a longer line is cut */
     LAST_LINES_BYTES = 1200, /* of all lines that are kept, with their ends */
     LAST_LINES_STREAMS = 2,
 };
@@ -25,6 +25,6 @@ struct last_lines {
 /* STREAM is a number below LAST_LINES_STREAMS: lines of different streams are not mixed. */
 void last_lines_feed(struct last_lines *lines, int stream, const char *data, size_t length);
 
-/* The tool has ended. Its last lines, without the end of the last one; "" when it wrote none.
+/* Called when the tool has ended. Its last lines, without the final newline; "" when it wrote none.
  * Borrowed. */
 const char *last_lines_end(struct last_lines *lines);

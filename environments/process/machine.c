@@ -18,8 +18,7 @@
 #define MAX_NAMESPACES(KIND) "/proc/sys/user/max_" KIND "_namespaces"
 #define MAX_USER_NAMESPACES  MAX_NAMESPACES("user")
 
-/* Layers that are not there when what NEED says is absent. Own roots and networks are made in
- * namespaces. */
+/* The layers that are absent if NEED is. Own roots and networks are made in namespaces. */
 static unsigned machine_layers_of(enum control_need need)
 {
     static const unsigned layers[NEEDS] = {
@@ -33,8 +32,8 @@ static unsigned machine_layers_of(enum control_need need)
     return layers[need];
 }
 
-/* Signals cannot leave a PID namespace, so Landlock is not needed for them in one. ABSENT is one
- * for each of enum control_need. */
+/* Signals cannot leave a PID namespace, so Landlock is not needed for them in one. ABSENT has an
+ * element for each of enum control_need. */
 static struct tree_plan machine_plan_without(const struct machine *machine,
                                              const struct tree_wish *wish, const bool *absent)
 {
@@ -121,14 +120,14 @@ static void machine_add_missing_layer(json_t *missing, enum process_layer layer,
     process_receipt_add_missing(missing, what);
 }
 
-/* What PLAN does not have of the sandbox that was asked for. */
+/* Adds to MISSING the layers of the wanted sandbox that PLAN does not have. */
 static void machine_add_missing_sandbox(const struct machine *machine, json_t *missing,
                                         const struct tree_plan *plan)
 {
     static const struct {
         enum process_layer layer;
         enum control_need need;
-        const char *otherwise; /* why it is absent if nothing was refused */
+        const char *otherwise; /* the reason if there was no refusal */
     } layers[] = {
         {LAYER_ROOT, NEED_ROOT, "needs user namespaces"},
         {LAYER_NETWORK, NEED_NETWORK, "needs user namespaces"},
@@ -194,7 +193,7 @@ static bool machine_setting_is(const char *path, char value)
     return fd >= 0 && read(fd, text, sizeof text) > 0 && text[0] == value && text[1] == '\n';
 }
 
-/* What forbids user namespaces, and what allows them again. */
+/* The settings that forbid user namespaces, and the commands that allow them again. */
 static const struct machine_setting {
     const char *path;
     char forbids;
@@ -210,7 +209,7 @@ static const struct machine_setting {
      "sudo sysctl -w user.max_user_namespaces=65536"},
 };
 
-/* NULL: none of them. */
+/* The setting that forbids user namespaces; or NULL. */
 static const struct machine_setting *machine_find_setting(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
@@ -240,7 +239,8 @@ const char *machine_namespace_remedy(void)
     return setting ? setting->remedy : NULL;
 }
 
-/* A limit of zero is answered like one that is used up, but the setting says which it is. */
+/* If a limit is zero, the errno is the same as for a limit that is used up, so the setting is read.
+ */
 static bool machine_forbids(enum control_need need)
 {
     static const char *const settings[NEEDS][4] = {
@@ -279,7 +279,7 @@ bool machine_note_refused(struct machine *machine, enum control_need need, int n
     return true;
 }
 
-/* WHAT is missing, as one text. Owned by the caller. */
+/* All texts of MISSING, as one text. Owned by the caller. */
 static char *machine_join(const json_t *missing)
 {
     char *all = memory_copy_string("");
@@ -318,8 +318,8 @@ bool machine_refuses(const struct machine *machine, const struct tree_wish *wish
                      wish->sandbox ? "sandbox" : "script", all) < 0;
 }
 
-/* Nothing else ends a process for certain that may have gone meanwhile. Owned by the caller; NULL:
- * there is nothing to say. */
+/* Tries pidfds: without them a signal may hit another process that has got the pid. An error text,
+ * owned by the caller; NULL: all work. */
 static char *machine_try_pidfds(void)
 {
     AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);

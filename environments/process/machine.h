@@ -1,5 +1,5 @@
-/* What this machine has for holding process trees, as far as is known: its cgroups, and what its
- * kernel has refused. From it and from what a process asks for comes the plan of a tree. */
+/* The means of this machine to hold process trees, as far as is known: its cgroups, and the
+ * refusals of its kernel. They and the wish of a process give the plan of a tree. */
 #pragma once
 
 #include "base/error.h"
@@ -16,17 +16,17 @@ struct machine {
     struct process_policy policy;
     struct absence absences[NEEDS];
     struct cgroup_tree *cgroups; /* owned */
-    char *unusable;              /* owned: why it can follow no process at all; or NULL */
+    char *unusable;              /* owned: the reason why it can follow no process; or NULL */
 };
 
-/* What a process asks for beside what every tree has. */
+/* Layers that a process asks for, beside the layers of every tree. */
 struct tree_wish {
     unsigned sandbox; /* layers */
-    bool all;         /* without one of them there is no tree */
-    unsigned needed;  /* likewise without one of these */
+    bool all;         /* if a layer of `sandbox` is absent there is no tree */
+    unsigned needed;  /* layers; if any is absent there is no tree */
 };
 
-/* What a tree is to have, chosen before it is made. */
+/* The means of one tree, chosen before it is made. */
 struct tree_plan {
     struct tree_wish wish;
     unsigned layers;             /* of enum process_layer */
@@ -37,44 +37,46 @@ struct tree_plan {
 void machine_init(struct machine *machine, const struct process_policy *policy);
 void machine_deinit(struct machine *machine);
 
-/* For a run: without all that is known to be absent. */
+/* The plan for a run: without any layer that is known to be absent. */
 struct tree_plan machine_plan(const struct machine *machine, const struct tree_wish *wish);
 
-/* For a spare, which may be refused without harm: what is absent is tried again now and then. */
+/* The plan for a spare, which may be refused without harm: absent layers are tried again now and
+ * then. */
 struct tree_plan machine_plan_of_spare(const struct machine *machine, const struct tree_wish *wish);
 
-/* True when a tree with LAYERS is without a layer that WISH has to have. */
+/* True when LAYERS lack a layer that WISH has to have. */
 bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers);
 
-/* True when PLAN has less than is required. What is not kept from the files of others is no
- * sandbox. */
+/* True when PLAN has less than is required. A sandbox must have at least one layer of
+ * LAYERS_OF_FILES. */
 bool machine_falls_short(const struct machine *machine, const struct tree_plan *plan);
 
-/* What this machine does not give to a tree with PLAN, one text for each. New reference. */
+/* The layers and limits that this machine does not give to a tree with PLAN, a text for each. New
+ * reference. */
 json_t *machine_missing(const struct machine *machine, const struct tree_plan *plan);
 
 /* True, with ERR, when no process with WISH can be started: more is required than there is. */
 bool machine_refuses(const struct machine *machine, const struct tree_wish *wish,
                      struct error *err);
 
-/* A tree had LAYERS and, perhaps, CGROUPS. */
+/* Notes that a tree had LAYERS and, perhaps, CGROUPS. */
 void machine_note_had(struct machine *machine, unsigned layers, bool cgroups);
 
-/* A tree was refused what NEED says, with errno NUMBER, as TEXT says. True when that proves that
+/* Notes that a tree was refused NEED, with errno NUMBER; TEXT says so. True when this proves that
  * the machine does not have it. */
 bool machine_note_refused(struct machine *machine, enum control_need need, int number,
                           const char *text);
 
-/* True for a root that cannot have itself in a user namespace: that takes CAP_SETFCAP since
- * Linux 5.12. */
+/* True if we are root but cannot map root into a user namespace: since Linux 5.12 this takes
+ * CAP_SETFCAP. */
 bool machine_lacks_capability(void);
 
-/* What forbids user namespaces, such as " (user.max_user_namespaces=0)", or "" where that is none
- * of the usual settings and no capability. Static storage. */
+/* The reason why user namespaces are forbidden, such as " (user.max_user_namespaces=0)", or "" if
+ * it is no usual setting and no capability. Static storage. */
 const char *machine_namespace_hint(void);
 
-/* The command that undoes it, or NULL where that setting is not the reason. Static storage. */
+/* The command that undoes it, or NULL if no setting is the reason. Static storage. */
 const char *machine_namespace_remedy(void);
 
-/* What a tree with PLAN is held by; MISSING (borrowed) is what it is without. */
+/* The receipt of a tree with PLAN, which lacks MISSING (borrowed). */
 struct process_receipt tree_plan_receipt(const struct tree_plan *plan, const json_t *missing);

@@ -21,15 +21,15 @@
 #define WORKER_SECONDS           2.  /* until a worker waits for its code: usually milliseconds */
 
 struct nursery {
-    bool has_bred; /* a worker has come as far as to wait for its code */
+    bool has_bred; /* a worker has once waited for its code */
     nursery_note *note;
     pid_t pid;                 /* of the zygote */
     int orders;                /* owned: the socket to the zygote; -1: none */
     json_t *tried;             /* owned: the modules that it has been told to import, by name */
-    char *module;              /* owned: the one that it is importing; NULL: none */
-    double since;              /* likewise: CLOCK_MONOTONIC seconds */
-    struct preloads *preloads; /* owned, while it is: those which that is from */
-    ev_timer patience;         /* likewise */
+    char *module;              /* owned: the module that it is importing; NULL: none */
+    double since;              /* CLOCK_MONOTONIC seconds: start of the import */
+    struct preloads *preloads; /* owned: the list that has `module`; NULL: none */
+    ev_timer patience;         /* runs during an import */
     struct list workers;       /* of struct tree */
     ev_io orders_watcher;
     ev_io zygote_watcher;
@@ -45,12 +45,12 @@ static void nursery_close_orders(struct tree *tree)
 
 void nursery_retire(struct tree *tree)
 {
-    nursery_close_orders(tree); /* its end is that of the zygote */
+    nursery_close_orders(tree); /* the zygote sees their end, and ends */
     if (list_is_empty(&tree->nursery->workers))
         tree_kill(tree);
 }
 
-/* One that does not answer would not see the end of its orders. */
+/* A zygote that does not answer would not see the end of its orders, so it is killed. */
 static void nursery_give_up(struct tree *tree, enum nursery_news news)
 {
     tree->nursery->note(tree, news);
@@ -59,7 +59,7 @@ static void nursery_give_up(struct tree *tree, enum nursery_news news)
     nursery_retire(tree);
 }
 
-/* The zygote has done with the module that it was importing. */
+/* The zygote has ended the import of its module. */
 static void nursery_end_module(struct tree *tree)
 {
     struct nursery *nursery = tree->nursery;
@@ -69,7 +69,7 @@ static void nursery_end_module(struct tree *tree)
     preloads_drop(STEAL_PTR(nursery->preloads));
 }
 
-/* It can import that module and no other, or none. */
+/* The module has spoilt the zygote, and is refused in the next zygote. */
 static void nursery_spoil(struct tree *tree, const char *why)
 {
     preloads_refuse(tree->nursery->preloads, tree->nursery->module, why);
@@ -77,7 +77,7 @@ static void nursery_spoil(struct tree *tree, const char *why)
     nursery_give_up(tree, NURSERY_OUT_OF_DATE);
 }
 
-/* Where workers have come from it, another zygote may be had; else the next would fail as well. */
+/* If the zygote has made workers, another may be had; else the next would fail as well. */
 static enum nursery_news nursery_prospect(const struct tree *tree)
 {
     return tree->nursery->has_bred ? NURSERY_OUT_OF_DATE : NURSERY_FAILED;
@@ -127,7 +127,7 @@ static void nursery_on_answer(struct tree *tree, const char *answer)
     }
 }
 
-/* The zygote has said something; or it has ended. */
+/* Reads an answer of the zygote, or its end. */
 static void nursery_read(struct tree *tree)
 {
     char answer[1 + ZYGOTE_TEXT_BYTES + 1];
@@ -150,7 +150,7 @@ static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
         nursery_read(watcher->data);
 }
 
-/* The next of PRELOADS that it has not tried; or NULL. */
+/* The first module of PRELOADS that the zygote has not tried; or NULL. */
 static const char *nursery_find_module(const struct nursery *nursery,
                                        const struct preloads *preloads)
 {
@@ -194,7 +194,7 @@ uint64_t nursery_measure(const struct tree *tree)
     FILE *file;
 
     snprintf(place, sizeof place, "/proc/%d/statm", (int)tree->nursery->pid);
-    file = tree->zygote >= 0 ? fopen(place, "re") : NULL; /* not reaped: the number is its own */
+    file = tree->zygote >= 0 ? fopen(place, "re") : NULL; /* not reaped: the pid is its own */
     if (!file)
         return 0;
     if (fscanf(file, "%*u %lu %lu", &resident, &shared) != 2 || shared > resident)
@@ -215,7 +215,7 @@ static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
     ev_io_stop(loop, watcher);
     close(STEAL_FD(tree->zygote));
     if (tree->state < TREE_EMPTYING)
-        nursery_read(tree); /* its last words may not have been read */
+        nursery_read(tree); /* its last answer may not have been read */
     tree_advance(tree);
 }
 
@@ -233,7 +233,7 @@ static void nursery_on_zygote_known(struct tree *tree, pid_t pid)
     ev_io_start(host_loop(tree->host), watcher);
 }
 
-/* Without it each of its workers goes on to its own end. */
+/* Frees the nursery. Each of its workers goes on to its own end. */
 static void nursery_leave(struct tree *tree)
 {
     LIST_FOR_EACH_SAFE (&tree->nursery->workers, link) {
@@ -299,7 +299,7 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
     return tree;
 }
 
-/* True when it has been sent, with THEIRS of its orders. */
+/* Sends the job, with THEIRS, the zygote's end of its orders. True when it has been sent. */
 static bool nursery_send_job(struct tree *tree, int theirs)
 {
     const int descriptors[] = {theirs, host_core(tree->host)};
@@ -336,7 +336,7 @@ static void nursery_on_ready(struct tree *tree)
     tree_set_state(tree, TREE_STARTING);
 }
 
-/* Its supervisor starts it at once. */
+/* The supervisor starts the worker at once. */
 static void worker_on_ready(struct tree *tree)
 {
     tree_set_state(tree, TREE_STARTING);
@@ -362,8 +362,8 @@ static void worker_on_failed(struct tree *tree)
         nursery_give_up(tree->parent, nursery_prospect(tree->parent));
 }
 
-/* A supervisor that died before it could say so is reaped by nobody else, and its nursery cannot
- * end before that. */
+/* If a supervisor has died before it could announce itself, only the look for orphans reaps it, and
+ * its nursery cannot end before. */
 static void worker_leave(struct tree *tree)
 {
     struct tree *parent = tree->parent;
@@ -375,7 +375,7 @@ static void worker_leave(struct tree *tree)
         tree_kill(parent);
 }
 
-/* Packages that the zygote has loaded can get hold of its channel before its supervisor does. */
+/* Packages that the zygote has loaded can use the worker's channel before its supervisor does. */
 static const struct tree_role worker_role = {
     .is_doubted = true,
     .ready = worker_on_ready,
@@ -411,7 +411,7 @@ static int worker_order(const struct tree *tree, const struct spawn_ends *ends, 
     return ret;
 }
 
-/* The kernel says who sends what comes from it. */
+/* With SO_PASSCRED the kernel names the sender of each message from the worker. */
 static int worker_start_in(const struct tree *tree, struct spawned *ret, struct error *err)
 {
     const int on = 1;

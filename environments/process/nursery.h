@@ -1,35 +1,34 @@
 /* Nurseries: the trees of zygotes. A zygote is a Python that has started ahead of any code and
- * never runs some: it makes a worker, a copy of itself, for each call (core/worker.h). The tree of
- * a worker is one of its own, held as that of any run; the nursery stays WAITING until it is ended.
+ * never runs a script: it makes a worker, a copy of itself, for each call (core/worker.h). A worker
+ * has a tree of its own, held as the tree of any run; the nursery stays WAITING until it is ended.
  */
 #pragma once
 
 #include "environments/process/tree_private.h"
 
-/* What has become of a zygote. Of one that does not wait any more the tree ends with the last of
- * its workers. */
+/* News of a zygote. If it does not wait any more, its tree ends with the last of its workers. */
 enum nursery_news {
     NURSERY_WAITS,       /* for orders */
-    NURSERY_OUT_OF_DATE, /* another one can be had */
-    NURSERY_FAILED,      /* likewise not */
+    NURSERY_OUT_OF_DATE, /* it ends; another zygote can be had */
+    NURSERY_FAILED,      /* it ends; another cannot be had */
 };
 
 typedef void nursery_note(struct tree *tree, enum nursery_news news);
 
-/* Starts a nursery for HOST that builds PLAN, with the zygote that FORECAST (taken on success)
- * says. NULL with ERR. */
+/* Starts a nursery for HOST that builds PLAN, with the zygote for FORECAST (taken on success). NULL
+ * with ERR. */
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err);
 
-/* True when the zygote of TREE, which waits for orders, has imported what PRELOADS (or NULL) names,
- * as far as it can; else it is at it, and waits again later. */
+/* True when the zygote of TREE, which waits for orders, has tried all modules of PRELOADS (or
+ * NULL); else it begins to import the next, and waits again later. */
 bool nursery_load(struct tree *tree, struct preloads *preloads);
 
-/* Bytes of memory that its zygote has for itself. */
+/* Bytes of memory that the zygote of TREE has for itself. */
 uint64_t nursery_measure(const struct tree *tree);
 
 /* The tree of a new worker of the nursery PARENT, which is WAITING. NULL with ERR. */
 struct tree *nursery_breed(struct tree *parent, struct error *err);
 
-/* No worker is made in TREE any more: it ends when those that it has are over. */
+/* No worker is made in TREE any more: it ends when its last worker is over. */
 void nursery_retire(struct tree *tree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REFUSED_MAX = 32 }; /* after which all are tried again */
+enum { REFUSED_MAX = 32 }; /* with more, all modules are tried again */
 
 struct preloads *preloads_new(json_t *names)
 {

@@ -82,7 +82,7 @@ static int process_copy(int fd, const char *what, struct error *err)
     return copy < 0 ? error_set_errno(err, errno, "cannot hand over the %s", what) : copy;
 }
 
-/* Gives TREE what it needs of COMMAND beside JOB. */
+/* Gives TREE the descriptors of COMMAND that go with the job. */
 static int process_hand_over(struct tree *tree, const struct process_command *command,
                              struct error *err)
 {
@@ -103,7 +103,8 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
     return tree->code < 0 ? -1 : 0;
 }
 
-/* What is expected, and started ahead, has none. */
+/* Notes in JOB that the program has an input. A forecast is made from JOB before: it has no input.
+ */
 static void process_note_input(struct buffer *job)
 {
     char *place = buffer_bytes(job) + sizeof(struct control_header);
@@ -114,7 +115,7 @@ static void process_note_input(struct buffer *job)
     memcpy(place, &run, sizeof run);
 }
 
-/* Runs COMMAND in TREE. One that was started ahead lacks the code only. */
+/* Runs COMMAND in TREE. A tree that was started ahead lacks the code only. */
 static int process_run(struct process *process, struct tree *tree,
                        const struct process_command *command, struct buffer *job, struct error *err)
 {

@@ -9,8 +9,8 @@
 enum { STACKS_LINES = 1 << 30 };
 
 struct stacks_reader {
-    json_t *stacks; /* owned: those that are complete */
-    json_t *frames; /* owned: of the thread that is being read; NULL: what comes has none */
+    json_t *stacks; /* owned: the complete stacks */
+    json_t *frames; /* owned: of the thread that is being read; NULL: none is read */
     bool is_main;
 };
 
@@ -42,8 +42,8 @@ static json_t *stacks_name(const char *name, const char *end)
     return json_stringn(shown, length);
 }
 
-/* `  File "/w/script.py", line 12 in fetch`. Those of the starter (base/starter/starter.h) are
- * nobody's business. */
+/* `  File "/w/script.py", line 12 in fetch`. Frames of the starter (base/starter/starter.h) are
+ * left out. */
 static void stacks_add_frame(struct stacks_reader *reader, const char *line, const char *end)
 {
     static const char file[] = "  File \"";
@@ -65,7 +65,7 @@ static void stacks_add_frame(struct stacks_reader *reader, const char *line, con
                                     stacks_name(in + strlen(function), end)));
 }
 
-/* Adds one to a thread's stack that is there already. */
+/* Counts one more thread if another has the same stack. False if there is none. */
 static bool stacks_count_again(json_t *stacks, const json_t *frames)
 {
     json_t *stack;
@@ -110,7 +110,8 @@ static void stacks_read_line(struct stacks_reader *reader, const char *line, con
     }
 }
 
-/* The text is cut off, but what is known of the first thread is worth something. */
+/* If the text is cut off, the last thread is dropped, except the first: a part of its stack is
+ * useful. */
 static void stacks_drop_thread(struct stacks_reader *reader)
 {
     if (json_array_size(reader->stacks) == 0)

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 enum {
-    PYTHON_STACKS = 16,       /* at most, those of equal threads being one */
-    PYTHON_STACK_FRAMES = 24, /* of each, at most: the innermost */
+    PYTHON_STACKS = 16,       /* at most; threads with equal stacks share one */
+    PYTHON_STACK_FRAMES = 24, /* of each stack, at most: the innermost */
     PYTHON_STACK_NAME_BYTES = 300,
 };
 
-/* An array of {main, threads, frames}, that of the main thread first: how many threads have these
- * FRAMES, an array of {file, line, function}, the innermost first. Names are printable ASCII. NULL
- * when the text has none. New reference. */
+/* An array of {main, threads, frames}, the main thread first. `threads` is how many threads have
+ * these `frames`, an array of {file, line, function}, the innermost first. Names are printable
+ * ASCII. NULL when the text has none. New reference. */
 json_t *python_stacks_read(const char *text, size_t length);

@@ -1,5 +1,6 @@
-/* What held a process tree and enforced its limits: of the tree that ran, not of the machine. The
- * end of every tree and of every container carries one, and every result says it. */
+/* A receipt: the layers that held a process tree and the limits that were enforced, for the tree
+ * that ran, not for the machine. The end of every tree and container has a receipt, and every
+ * result shows it. */
 #pragma once
 
 #include "environments/process/policy.h"
@@ -7,31 +8,31 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Who enforces the limits of memory and processes. */
+/* The means by which memory and processes are limited. */
 enum process_limiter {
-    LIMITER_RLIMITS, /* the kernel, for each process */
+    LIMITER_RLIMITS, /* resource limits of each process */
     LIMITER_CGROUP_V1,
     LIMITER_CGROUP_V2,
     LIMITER_CONTAINER,
 };
 
 struct process_receipt {
-    unsigned layers; /* those of enum process_layer that the tree had */
-    unsigned asked;  /* those of a sandbox that it was to have */
+    unsigned layers; /* of enum process_layer: the layers that the tree had */
+    unsigned asked;  /* of enum process_layer: the layers of a sandbox that it asked for */
     enum process_limiter limiter;
-    const json_t *missing; /* borrowed from whose receipt it is: what could not be had, and why, one
-                              string for each; NULL: nothing */
-    const json_t *devices; /* likewise: the files of devices that it was to use, where a sandbox has
-                              some opened; NULL: none has */
+    const json_t *missing; /* borrowed from the owner of the receipt: a string for each missing
+                              feature, with the reason; NULL: none is missing */
+    const json_t *devices; /* borrowed from the owner of the receipt: the files of devices that it
+                              could use, if sandboxes have any; NULL: none */
 };
 
-/* The layers that the tree was to have and had not. */
+/* The layers that the tree asked for and did not have. */
 unsigned process_receipt_absent(const struct process_receipt *receipt);
 
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
 bool process_receipt_add_missing(json_t *missing, const char *what);
 
-/* The level of isolation: "none", "sandbox", "docker". Static storage, as all of these. */
+/* The level of isolation: "none", "sandbox", "docker". Static storage, like the names below. */
 const char *process_receipt_isolation(const struct process_receipt *receipt);
 
 /* The strongest layer: "pid namespace", "cgroup", "landlock", "container", else "best effort". */

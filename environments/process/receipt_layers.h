@@ -1,15 +1,15 @@
-/* The layers of a sandbox in words: which of them held a run. */
+/* The layers of a sandbox in words, and how a receipt shows them. */
 #pragma once
 
 #include "environments/process/receipt.h"
 
 #include <jansson.h>
 
-/* "own network" for LAYER_NETWORK; only of layers of a sandbox. Static storage. A text of what is
- * missing that is about a layer begins with its name and ": ". */
+/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox. Static storage. The text of a
+ * missing layer begins with its name and ": ". */
 const char *process_layer_name(enum process_layer layer);
 
-/* The names of those in LAYERS. New reference. */
+/* The names of the layers in LAYERS. New reference. */
 json_t *process_layer_names(unsigned layers);
 
 /* {NAME: "enforced", "absent" or "not asked for"}; of a container {"container": "enforced"}. New

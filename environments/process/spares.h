@@ -9,17 +9,17 @@
 
 #include <ev.h>
 
-/* Embedded in what is prepared. */
+/* Embedded in the structure of a prepared process. */
 struct spare {
-    struct list link; /* among those of its maker, until it is taken or withdrawn */
+    struct list link; /* in `ready` of its maker, until it is taken or withdrawn */
 };
 
 struct spare_maker {
     const char *key; /* borrowed */
     unsigned count;  /* how many are kept */
 
-    /* Begins to prepare a spare; called from the loop only. NULL when that cannot be done now:
-     * it is tried again after the next start. */
+    /* Begins to prepare a spare; called from the loop only. NULL when this is impossible now: it is
+     * tried again after the next start. */
     struct spare *(*make)(struct spare_maker *maker);
 
     /* Private. */
@@ -35,7 +35,7 @@ struct spares {
 
 void spares_init(struct spares *spares, struct ev_loop *loop);
 
-/* Makes no more spares. Those that exist belong to whoever embeds them. */
+/* Makes no more spares. Existing spares belong to the structures that embed them. */
 void spares_deinit(struct spares *spares);
 
 /* From now on MAKER (borrowed) keeps its spares. */
@@ -44,7 +44,7 @@ void spares_add(struct spares *spares, struct spare_maker *maker);
 /* The oldest spare with KEY, or NULL when there is none. Another one is made soon. */
 struct spare *spares_take(struct spares *spares, const char *key);
 
-/* Makes what is missing, soon. */
+/* Makes missing spares, soon. */
 void spares_refill(struct spares *spares);
 
 void spare_init(struct spare *spare);

@@ -17,15 +17,15 @@
 
 enum {
     STACK_BYTES = 32 * 1024,
-    FIRST_FREE_FD = 16, /* above everything that the child puts in place */
+    FIRST_FREE_FD = 16, /* above the descriptors that the child assigns */
 };
 
-/* What the child needs; it shares our memory until its exec. */
+/* Arguments of the child, which shares our memory until its exec. */
 struct child {
     int executable;
-    char path[32]; /* of it, in /proc: the child makes nothing on its stack, which is ours */
+    char path[32]; /* of the executable in /proc, made ahead: the child shares our memory */
     char *const *arguments;
-    int descriptors[CONTROL_FD + 1]; /* what becomes 0 to 3 */
+    int descriptors[CONTROL_FD + 1]; /* they become 0 to 3 */
     int failure;                     /* errno of a child that could not become the runner */
 };
 
@@ -34,8 +34,8 @@ static bool spawn_is_denied(int number)
     return number == ENOSYS || number == EPERM;
 }
 
-/* A filter that does not know execveat(2) knows execve(2), and /proc leads to the same file.
- * Returns errno of the first. */
+/* If a filter does not know execveat(2), execve(2) executes the same file by its path in /proc.
+ * Returns errno of execveat. */
 static int spawn_execute(const struct child *child)
 {
     static char *const no_variables[] = {NULL};

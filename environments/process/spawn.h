@@ -13,7 +13,7 @@ struct spawned {
     int streams[2]; /* its standard output and standard error */
 };
 
-/* The other ends, likewise. */
+/* The other ends, also close-on-exec. */
 struct spawn_ends {
     int control;
     int streams[2];
@@ -23,18 +23,18 @@ struct spawn_ends {
  * `pidfd`. */
 int spawn_make_ends(struct spawned *ret, struct spawn_ends *ret_theirs, struct error *err);
 
-/* A pidfd of the child PID of ours, which nobody else waits for: the number is not another's. -1
- * when there is none. */
+/* A pidfd of our child PID. Nobody else waits for it, so no other process can have the pid. -1 when
+ * there is no such child. */
 int spawn_open_child(pid_t pid);
 
-/* Closes all of them, or theirs. */
+/* Closes all ends, or THEIRS. */
 void spawn_close(struct spawned *spawned, struct spawn_ends *ends);
 void spawn_close_theirs(struct spawn_ends *ends);
 
 /* Opens the executable at PATH, for spawn_runner; -1 with ERR when it cannot be executed. */
 int spawn_open(const char *path, struct error *err);
 
-/* Likewise a library that programs are to load; -1 when there is none. */
+/* Opens the library at PATH, which programs are to load; -1 when there is none. */
 int spawn_open_library(const char *path);
 
 /* Executes the file open at EXECUTABLE with ARGUMENTS and no environment variables. */

@@ -21,7 +21,7 @@ static const struct process_limits limits = {
 };
 
 struct subprocess {
-    struct subprocess_settings settings; /* its strings are not ours to read */
+    struct subprocess_settings settings; /* its strings may be gone */
     char *name;                          /* owned */
     struct process process;
     struct buffer output;
@@ -47,14 +47,14 @@ static void subprocess_on_output(struct process *process, enum process_stream st
                                  const char *data, size_t length)
 {
     struct subprocess *tool = CONTAINER_OF(process, struct subprocess, process);
-    struct error ignored = ERROR_INIT; /* what is much is not read */
+    struct error ignored = ERROR_INIT; /* output beyond the limit is dropped */
 
     if (stream == PROCESS_STDOUT)
         (void)buffer_append(&tool->output, data, length, &ignored);
     last_lines_feed(&tool->lines, stream, data, length);
 }
 
-/* Says how it ended and what it wrote last. */
+/* Sets ERR to the way the tool ended and its last lines. */
 static int subprocess_fail(const struct subprocess *tool, struct error *err, const char *how,
                            int number)
 {

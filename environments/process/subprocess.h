@@ -1,6 +1,6 @@
-/* One program that a preparation runs, such as an installer. It is contained like a script, so
- * that nothing of it is left when it is stopped. Its lines are handed on for progress, and the
- * last ones are kept for the error. */
+/* One program that a preparation runs, such as an installer. It is contained like a script, so that
+ * no process of it is left when it is stopped. Its lines are handed on for progress, and the last
+ * ones are kept for the error. */
 #pragma once
 
 #include "base/error.h"
@@ -18,22 +18,22 @@ struct subprocess_settings {
     const char *const *arguments;          /* NULL-terminated; [0] is an absolute path */
     const char *const *variables;          /* NULL-terminated NAME=VALUE */
     const char *directory;                 /* absolute: the current directory */
-    const struct process_sandbox *sandbox; /* NULL: it is kept from nothing */
-    unsigned *absent; /* borrowed until the end: gets the layers that it was to have and had not; or
-                         NULL */
+    const struct process_sandbox *sandbox; /* NULL: no sandbox */
+    unsigned *absent; /* borrowed until the end: gets the layers that it asked for and did not have;
+                         or NULL */
     void *data;       /* borrowed: the caller's own, for the callbacks */
 
     /* Each line of either stream, without its end, cleaned; may be NULL. */
     void (*said)(void *data, const char *line);
 
     /* The end; called once, never from inside subprocess_start. OUTPUT is its stdout, up to a
-     * limit. ERR is NULL when it succeeded, else says how it ended and what it wrote last. The
-     * tool is freed when this returns. */
+     * limit. ERR is NULL when the tool succeeded, else it has the way the tool ended and its last
+     * lines. The tool is freed when this returns. */
     void (*ended)(void *data, const char *output, const struct error *err);
 };
 
 /* NULL with ERR when it cannot be started. */
 struct subprocess *subprocess_start(const struct subprocess_settings *settings, struct error *err);
 
-/* Stops it and all that it has started; `ended` still comes, since it must be waited for. */
+/* Stops the tool and its descendants; `ended` still comes, since their end must be waited for. */
 void subprocess_kill(struct subprocess *tool);

@@ -29,7 +29,7 @@ void tree_interrupt(struct tree *tree)
 {
     const struct control_header messages[] = {{.type = CONTROL_STACKS},
                                               {.type = CONTROL_INTERRUPT}};
-    const size_t first = tree->has_input; /* where it is now is not how it will end */
+    const size_t first = tree->has_input; /* sessions outlive interrupts: no stacks are wanted */
 
     if (tree->state == TREE_RUNNING && tree->started > 0) /* else there is no program yet */
         (void)channel_send(&tree->channel, messages + first,
@@ -39,7 +39,7 @@ void tree_interrupt(struct tree *tree)
 void tree_fail(struct tree *tree, const char *text)
 {
     log_debug("tree %lu: %s", tree->number, text);
-    if (!tree->end.failure[0]) /* what comes later follows from it */
+    if (!tree->end.failure[0]) /* later errors follow from the first */
         snprintf(tree->end.failure, sizeof tree->end.failure, "%s", text);
     tree_begin_end(tree);
 }
@@ -79,8 +79,8 @@ void tree_drop_job(struct tree *tree)
     tree_close_descriptors(tree);
 }
 
-/* Reaps the child that PIDFD stands for, if it has ended. A child that somebody else has reaped (a
- * parent that left us SIGCHLD ignored) has ended as well, with a status that is not known. */
+/* Reaps the child with PIDFD, if it has ended. A child that was reaped without us (our parent left
+ * SIGCHLD ignored) has ended as well, with an unknown status. */
 bool tree_reap(int pidfd, siginfo_t *ret)
 {
     *ret = (siginfo_t){0};
@@ -121,7 +121,7 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
-/* Resource limits for whatever the cgroup does not limit. */
+/* Writes into JOB resource limits for memory and processes if the cgroup does not limit them. */
 static void tree_write_limits(const struct tree *tree, struct buffer *job)
 {
     const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
@@ -136,7 +136,7 @@ static void tree_write_limits(const struct tree *tree, struct buffer *job)
     memcpy(place, &run, sizeof run);
 }
 
-/* The CONTROL_RUN of its process, without code. */
+/* Makes the CONTROL_RUN of the expected process, without code. */
 int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err)
 {
     const struct buffer *expected = &tree->forecast->job;
@@ -170,8 +170,8 @@ static void tree_send_ahead(struct tree *tree)
         tree_fail(tree, "cannot reach the runner");
 }
 
-/* The runner is in the cgroup until it is reaped, and would take the place of a process that the
- * program may have, or of the program itself. */
+/* The runner is in the cgroup until it is reaped, and would count as a process of the program, so
+ * that the program itself might find no place. */
 void tree_become_ready(struct tree *tree)
 {
     if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)

@@ -1,6 +1,6 @@
 /* The tree of a copy that the program of another tree makes of itself (runner/copies.c). It has no
- * runner and no supervisor of its own: that of the other tree reports how it ends, and the kernel
- * kills all that is in its cgroup. It ends with the other one at the latest. */
+ * runner and no supervisor of its own: the supervisor of the other tree reports its end, and the
+ * kernel kills all processes in its cgroup. It ends with the other tree at the latest. */
 #include "base/cleanup.h"
 #include "environments/process/tree_private.h"
 
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What it was made from may have died meanwhile; its end is told soon. */
+/* Fails if ORIGIN has died meanwhile, which is reported soon. */
 static int tree_check_origin(const struct tree *origin, struct error *err)
 {
     if (!origin || origin->state != TREE_RUNNING)
@@ -21,7 +21,7 @@ static int tree_check_origin(const struct tree *origin, struct error *err)
                      "could not be ensured");
 }
 
-/* The kernel says who sends what comes from the gate of the copy. */
+/* With SO_PASSCRED the kernel names the sender of each message from the gate of the copy. */
 static int tree_make_gate(int *ret_program, int *ret_supervisor, struct error *err)
 {
     const int on = 1;
@@ -87,7 +87,7 @@ static int tree_prepare_copy(struct tree *tree, struct tree *origin, struct spaw
     return 0;
 }
 
-/* Its layers are those of ORIGIN; what ends it is its cgroup. */
+/* The copy has the layers of ORIGIN, except LAYER_PID_NAMESPACE: it ends by its cgroup. */
 static struct tree *tree_make_copy(const struct tree *origin)
 {
     const struct tree_plan plan = {

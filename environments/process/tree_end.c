@@ -11,7 +11,7 @@
 #define POLL_SECONDS 0.002
 #define SOFT_SECONDS 0.1 /* for the supervisor to kill its tree, before the kernel does */
 
-enum { LAST_READS = 64 }; /* more than a supervisor has to say; a copy's can be flooded */
+enum { LAST_READS = 64 }; /* more than a supervisor sends; a copy's channel can be flooded */
 
 static const char *const tree_state_names[] = {
     [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",       [TREE_RUNNING] = "running",
@@ -83,15 +83,15 @@ void tree_set_state(struct tree *tree, enum tree_state state)
     }
 }
 
-/* The supervisor of a PID namespace is in the cgroup, too, and would be killed before it could say
- * what the tree has used. */
+/* The supervisor of a PID namespace is in the cgroup, too, and would be killed before it could
+ * report the usage of the tree. */
 static bool is_ended_by_cgroup(const struct tree *tree)
 {
     return tree->leaf && tree->layers & LAYER_CGROUP_KILL && !(tree->layers & LAYER_PID_NAMESPACE);
 }
 
-/* Tells the supervisor, by the end of its lifeline, to kill everything: it waits for what it kills,
- * so that nothing the tree has used goes uncounted. */
+/* Tells the supervisor, by the end of its lifeline, to kill all processes: it waits for each, so
+ * that the whole usage of the tree is counted. */
 static void kill_everything(struct tree *tree)
 {
     channel_end(&tree->channel);
@@ -99,8 +99,8 @@ static void kill_everything(struct tree *tree)
         cgroup_leaf_kill(tree->leaf);
 }
 
-/* The kernel kills a cgroup as a whole, and a PID namespace with its pid 1. A runner that has not
- * announced its supervisor must live to do so, or nobody would wait for that. */
+/* The kernel kills a cgroup as a whole, and a PID namespace with its pid 1. If the runner has not
+ * announced its supervisor yet, it must live to do so, or nobody would wait for the supervisor. */
 void tree_kill_hard(struct tree *tree)
 {
     if (tree->supervisor < 0 && !tree->is_copy)
@@ -111,7 +111,7 @@ void tree_kill_hard(struct tree *tree)
         syscall(SYS_pidfd_send_signal, tree->supervisor, SIGKILL, NULL, 0);
 }
 
-/* It was started ahead, and its process has not begun: another tree may run that. */
+/* The tree was started ahead and its process has not begun: another tree may run the process. */
 static bool tree_was_in_vain(const struct tree *tree)
 {
     return tree->is_ahead && tree->process && tree->started <= 0 && !tree->end.killed;
@@ -125,7 +125,7 @@ void tree_begin_end(struct tree *tree)
         host_retry(tree->host, tree);
     if (tree->role && tree->state < TREE_WAITING && !tree->end.killed)
         tree->role->failed(tree);
-    if (tree->state >= TREE_EMPTYING) /* it has been killed for that */
+    if (tree->state >= TREE_EMPTYING) /* `failed` has killed it */
         return;
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
@@ -151,7 +151,7 @@ static bool tree_is_gone(const struct tree *tree)
     return !is_ended_by_cgroup(tree) || cgroup_leaf_is_empty(tree->leaf);
 }
 
-/* Nothing of its program is left. */
+/* True when no process of its program is left. */
 static bool tree_is_empty(const struct tree *tree)
 {
     return tree->is_empty || tree_is_gone(tree);
@@ -174,7 +174,7 @@ static void note_memory(struct tree *tree)
         tree->end.peak_memory = peak;
 }
 
-/* Nobody has said what became of the program, if it ever was one. */
+/* Sets an error if no message has told how the program ended, or whether it began. */
 static void note_silence(struct tree *tree)
 {
     struct process_end *end = &tree->end;
@@ -191,8 +191,8 @@ static bool is_being_emptied(const struct tree *tree)
     return tree->state == TREE_EMPTYING || tree->state == TREE_FORCING;
 }
 
-/* The supervisor's last messages may still be in the channel. They come first: what has been
- * refused may be had from another tree. */
+/* The supervisor's last messages may still be in the channel. They are read first, because after a
+ * refusal another tree may run the process. */
 static void tree_read_last_messages(struct tree *tree)
 {
     for (int i = 0; i < LAST_READS; i++)
@@ -228,8 +228,8 @@ static void tree_on_polling(struct ev_loop *loop, ev_timer *timer, int events)
     tree_look(CONTAINER_OF(timer, struct tree, polling));
 }
 
-/* A process cannot be killed. The caller must not wait for ever, so the tree ends all the same. A
- * supervisor that no PID namespace ends with goes on killing. */
+/* If a process cannot be killed, the tree ends all the same, so that the caller does not wait for
+ * ever. A supervisor outside a PID namespace lives on and goes on killing. */
 static void tree_give_up(struct tree *tree)
 {
     tree->end.survivors = true;
@@ -243,7 +243,7 @@ static void tree_give_up(struct tree *tree)
     tree_set_state(tree, TREE_DRAINING);
 }
 
-/* A loop that was held up hears of the bound before it hears of an end that came in time. */
+/* If the loop was held up, the timer can come before the news of an end that was in time. */
 static void tree_look_and_give_up(struct tree *tree)
 {
     tree_look(tree);
@@ -266,11 +266,11 @@ static void tree_on_bound(struct ev_loop *loop, ev_timer *timer, int events)
         tree_look_and_give_up(tree);
         break;
     case TREE_DRAINING:
-        tree_read_rest(tree); /* a busy loop may not have come to it */
+        tree_read_rest(tree); /* a busy loop may not have read it */
         tree_set_state(tree, TREE_LEAVING);
         tree_advance(tree);
         break;
-    case TREE_LEAVING: /* who is adopted is reaped later (host.c) */
+    case TREE_LEAVING: /* orphans are reaped later (host.c) */
         tree_kill_hard(tree);
         tree_set_state(tree, TREE_OVER);
         break;

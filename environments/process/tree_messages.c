@@ -1,4 +1,4 @@
-/* What comes from the runner of a tree, and from its supervisor. */
+/* Handles the messages of a tree's runner and supervisor. */
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/process/python_stacks.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What it says about itself holds for its own end; about the machine, and other processes, it could
- * lie. */
+/* Messages of a doubted tree count only for its own end: about the machine, and other processes,
+ * they could lie. */
 static bool tree_is_doubted(const struct tree *tree)
 {
     return tree->role && tree->role->is_doubted;
@@ -32,7 +32,7 @@ static void tree_on_supervisor_known(struct tree *tree, const char *payload, siz
     if (supervisor.zygote && tree->role)
         tree->role->zygote(tree, supervisor.zygote);
     if (tree->state >= TREE_EMPTYING)
-        tree_kill_hard(tree); /* the end began without it; it has no program yet */
+        tree_kill_hard(tree); /* the end began without the supervisor, which has no program yet */
 }
 
 static void tree_on_ready(struct tree *tree, const char *missing)
@@ -109,7 +109,7 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     tree_begin_end(tree);
 }
 
-/* At the first interrupt: that is where it was. */
+/* Keeps the stacks of the first interrupt. */
 static void tree_on_stacks(struct tree *tree, const char *text, size_t length)
 {
     if (!tree->end.stacks)
@@ -127,7 +127,7 @@ void tree_on_message(struct channel *channel, enum control_type type, const char
     case CONTROL_CODE:
     case CONTROL_COPY:
     case CONTROL_INTERRUPT:
-        break; /* ours */
+        break; /* only we send these */
     case CONTROL_SUPERVISOR:
         tree_on_supervisor_known(tree, payload, length);
         break;

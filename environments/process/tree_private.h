@@ -33,54 +33,55 @@ enum tree_state {
 struct tree {
     unsigned long number; /* for the log */
     enum tree_state state;
-    struct process_host *host;    /* borrowed */
-    struct list link;             /* in the host */
-    struct spare spare;           /* until it has a program */
-    struct tree_wish wish;        /* of its process, or of the one that it waits for */
-    unsigned layers;              /* of enum process_layer: what the runner is asked for */
-    json_t *missing;              /* owned: what could not be had */
-    struct cgroup_leaf *leaf;     /* owned; NULL: none */
-    struct process *process;      /* borrowed; NULL: no program yet, or moved to another tree */
-    bool is_second;               /* another one was refused to the process before */
-    bool is_prepared;             /* the supervisor has said ready */
-    bool is_ahead;                /* its program is started ahead of its code */
-    bool has_input;               /* its program is asked there for what it does */
-    bool is_copy;                 /* its program is a copy of another tree's (tree_copy.c) */
+    struct process_host *host; /* borrowed */
+    struct list link;          /* in the host */
+    struct spare spare;        /* until it has a program */
+    struct tree_wish wish;     /* of its process, or of the expected process */
+    unsigned layers;           /* of enum process_layer: the layers that the runner is asked for */
+    json_t *missing;           /* owned: texts of missing features */
+    struct cgroup_leaf *leaf;  /* owned; NULL: none */
+    struct process *process;   /* borrowed; NULL: no program yet, or moved to another tree */
+    bool is_second;            /* another tree has been refused to the process before */
+    bool is_prepared;          /* the supervisor has said ready */
+    bool is_ahead;             /* its program is started ahead of its code */
+    bool has_input;            /* its program has a standard input, by which it gets orders */
+    bool is_copy;              /* its program is a copy of another tree's (tree_copy.c) */
     const struct tree_role *role; /* NULL: it has no part in copying zygotes */
-    struct nursery *nursery;      /* owned: of a tree that is one */
+    struct nursery *nursery;      /* owned: of the tree of a zygote */
     struct list sibling;          /* of a worker: in its nursery */
-    struct tree *parent;          /* borrowed: the tree of that; NULL: none, or it is over */
+    struct tree *parent;          /* borrowed: the tree of its nursery; NULL: none, or it is over */
     int zygote;                   /* pidfd, owned; -1: none, or reaped */
-    struct forecast *forecast;    /* owned: for which it is; or for what comes after its process */
-    struct buffer job;            /* the CONTROL_RUN that waits for readiness */
-    int code;                     /* owned: the code that goes with it; -1: none */
-    int input;                    /* owned: its standard input, likewise; -1: none */
-    int outlet;                   /* owned: the socket to a proxy that goes with it; -1: none */
+    struct forecast *forecast; /* owned: of its expected process, or of the one after its process */
+    struct buffer job;         /* the CONTROL_RUN that waits for readiness */
+    int code;                  /* owned: the code that goes with the job; -1: none */
+    int input;                 /* owned: the standard input that goes with the job; -1: none */
+    int outlet;                /* owned: the socket to a proxy that goes with the job; -1: none */
     struct process_limits limits;
     struct process_end end;
-    double begun;     /* CLOCK_MONOTONIC seconds: its start, or that of its program ahead of code */
-    double submitted; /* likewise, of its process */
-    double started;   /* likewise; 0: never */
+    double begun;     /* CLOCK_MONOTONIC seconds: its start, or its program's ahead of code */
+    double submitted; /* when its process came */
+    double started;   /* when the program began; 0: never */
 
     struct channel channel;
     int runner;           /* pidfd, owned; -1: reaped */
     int supervisor;       /* pidfd, owned; -1: not known yet, or reaped */
-    pid_t supervisor_pid; /* its own while it is not reaped; 0: not known, or of another tree */
+    pid_t supervisor_pid; /* valid until it is reaped; 0: not known, or of another tree */
     bool supervisor_reaped;
-    bool is_empty;                /* nothing else is left of it, says the supervisor */
+    bool is_empty;                /* the supervisor has reported that only it is left */
     int streams[PROCESS_STREAMS]; /* owned; -1: closed */
     ev_io channel_watcher;
     ev_io runner_watcher;
     ev_io supervisor_watcher;
     ev_io stream_watchers[PROCESS_STREAMS];
-    ev_timer bound;   /* of the states that may only last so long */
-    ev_timer polling; /* what no watcher tells: whether the cgroup is empty, or anything at all */
+    ev_timer bound;   /* of states that have a time limit */
+    ev_timer polling; /* for facts without a watcher: the cgroup is empty; or for all, if watching
+                         failed */
 };
 
-/* What is different in the trees of zygotes and of their workers (nursery.c). */
+/* The differences of the trees of zygotes and of their workers (nursery.c). */
 struct tree_role {
-    unsigned layers;                              /* that its runner is asked for beside its own */
-    bool is_doubted;                              /* what it says may come from code of others */
+    unsigned layers;                              /* that its runner is asked for, too */
+    bool is_doubted;                              /* its messages may come from foreign code */
     void (*ready)(struct tree *tree);             /* it is prepared */
     void (*zygote)(struct tree *tree, pid_t pid); /* its zygote is the child PID */
     void (*waits)(struct tree *tree);             /* its program waits for its code; or NULL */
@@ -88,7 +89,7 @@ struct tree_role {
     void (*leave)(struct tree *tree);             /* it is being freed */
 };
 
-/* What a tree has to have for a program in SANDBOX, or in none; and for COMMAND. */
+/* The wish for a program in SANDBOX, or in none; and for COMMAND. */
 struct tree_wish tree_wish_of(const struct process_sandbox *sandbox);
 struct tree_wish tree_wish_of_command(const struct process_command *command);
 
@@ -98,45 +99,45 @@ struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, s
 /* A tree for HOST that is not started: for tree_new and the like. */
 struct tree *tree_make(struct process_host *host, const struct tree_plan *plan);
 
-/* Starts the runner of TREE, in a leaf of CGROUPS or, where that is NULL, in none. */
+/* Starts the runner of TREE, in a leaf of CGROUPS; without a leaf if CGROUPS is NULL. */
 int tree_spawn(struct tree *tree, struct cgroup_tree *cgroups, struct spawned *ret,
                struct error *err);
 
 /* TREE has been started, with the ends SPAWNED. */
 void tree_begin(struct tree *tree, const struct spawned *spawned);
 
-/* Nothing of TREE has been started. */
+/* Frees TREE, of which no process has been started. */
 void tree_unmake(struct tree *tree);
 
-/* From now on TREE has LIMITS: its leaf, if there is one, and what its program is told to keep to.
- * A tree that its process is moved to has them from this one. */
+/* Sets LIMITS for TREE: in its leaf, if there is one, and for the resource limits of its program.
+ * If its process is moved to another tree, the limits go with it. */
 int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err);
 
 /* The CONTROL_RUN of the forecast of TREE, appended to JOB. */
 int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *err);
 
-/* True when the child that PIDFD stands for has ended; it is reaped. */
+/* True when the child with PIDFD has ended; it is reaped. */
 bool tree_reap(int pidfd, siginfo_t *ret);
 
 /* Frees a tree that is over. */
 void tree_free(struct tree *tree);
 
 /* Gives the tree, PREPARING or READY, its program: JOB (taken on success) is a CONTROL_RUN, into
- * which those of LIMITS are written that no cgroup enforces. */
+ * which the LIMITS that no cgroup enforces are written. */
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
 
-/* From now on TREE is that of PROCESS, and JOB (taken) is for another tree, or NULL. */
+/* From now on TREE belongs to PROCESS. JOB (taken, or NULL) is kept, also for another tree. */
 void tree_attach(struct tree *tree, struct process *process, struct buffer *job);
 
-/* Gives the tree, PREPARING or READY, the program that FORECAST (taken on success) says. */
+/* Gives the tree, PREPARING or READY, the program of FORECAST (taken on success). */
 int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err);
 
-/* Gives such a tree its process and, in `code`, what it lacked. JOB (taken) is for another tree, in
- * case that this one fails it. */
+/* Gives a tree that was started ahead its process; `code` is set. JOB (taken) is for another tree,
+ * if this one fails. */
 void tree_complete(struct tree *tree, struct process *process, struct buffer *job);
 
-/* What has been done since it began is done ahead of its process. */
+/* Adds the time since TREE began to the time that was spent ahead of its process. */
 void tree_count_ahead(struct tree *tree);
 
 /* The program waits for its code. */
@@ -145,30 +146,31 @@ void tree_on_waiting(struct tree *tree);
 void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
 
-/* Sees what has happened, where the loop cannot tell. */
+/* Looks for events that the loop cannot report. */
 void tree_look(struct tree *tree);
 
 /* Reads what the streams still hold, up to a bound. */
 void tree_read_rest(struct tree *tree);
 
-/* Ends TREE, because of TEXT unless something has failed before. */
+/* Ends TREE. TEXT is its failure, unless there is an earlier failure. */
 void tree_fail(struct tree *tree, const char *text);
 
 /* The loop cannot watch a descriptor of TREE. The tree is ended, and its end found by looking. */
 void tree_lose_sight(struct tree *tree);
 
-/* Prepared, it gets the program that waits for that, if there is one and the runner has gone. */
+/* If TREE is prepared and its runner has gone, starts the program that waits for it, if there is
+ * one. */
 void tree_become_ready(struct tree *tree);
 
-/* Until the program runs, another tree may have to run it. */
+/* Frees the job. Before the program runs it is kept, because another tree may have to run it. */
 void tree_drop_job(struct tree *tree);
 
-/* One message of the runner, which is trusted: the program cannot reach the control channel
+/* Handles a message of the runner, which is trusted: the program cannot reach the control channel
  * (tree_messages.c). */
 void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
                      size_t length);
 
-/* How it comes to its end (tree_end.c). */
+/* The end of a tree (tree_end.c). */
 
 void tree_set_state(struct tree *tree, enum tree_state state);
 
@@ -181,47 +183,48 @@ void tree_bound_start(struct tree *tree, double seconds);
 /* The one way into the end: the program is over, was killed, or never came to be. */
 void tree_begin_end(struct tree *tree);
 
-/* The supervisor, if it is known, has not ended the tree: the kernel does. */
+/* Lets the kernel kill the tree, because its supervisor, if it is known, has not done so. */
 void tree_kill_hard(struct tree *tree);
 
 /* Goes on to the next state when what the tree waits for has happened. */
 void tree_advance(struct tree *tree);
 
-/* What a tree asks the host, and tells it. */
+/* Functions of the host for its trees. */
 struct ev_loop *host_loop(const struct process_host *host);
 int host_runner(const struct process_host *host);
 
-/* Puts TREE among those of HOST; returns its number. */
+/* Adds TREE to the trees of HOST; returns its number. */
 unsigned long host_add(struct process_host *host, struct tree *tree);
 
 const struct machine *host_machine(const struct process_host *host);
 
-/* TREE is prepared, and has all that it was to have. */
+/* TREE is prepared, with all its layers. */
 void host_note_ready(struct process_host *host, const struct tree *tree);
 
-/* TREE's program runs, and what it writes is what its uid can have. */
+/* TREE's program runs, so its uid and its file rules are in force. */
 void host_note_started(struct process_host *host, const struct tree *tree);
 
-/* TREE's runner was refused what it NEEDs, with errno NUMBER. True: it is worth trying again, in
- * vain at most a few times. */
+/* TREE's runner was refused NEED, with errno NUMBER. True: another tree should be tried, which can
+ * fail a few times at most. */
 bool host_learn(struct process_host *host, const struct tree *tree, enum control_need need,
                 int number, const char *text);
 
-/* TREE's runner was refused: its process, if any, goes to another tree, or stays. */
+/* TREE's runner was refused: its process, if any, goes to another tree or, if there is none, stays.
+ */
 void host_retry(struct process_host *host, struct tree *tree);
 
-/* A tree with WISH: the prepared one, else a new one. NULL with ERR. */
+/* A tree with WISH: a prepared tree, else a new one. NULL with ERR. */
 struct tree *host_take(struct process_host *host, const struct tree_wish *wish, struct error *err);
 
-/* The tree in which what FORECAST says has been started, or NULL. HAS_INPUT: it is to get a
- * standard input as well, which only a copy of a zygote can. */
+/* The tree in which the program of FORECAST has been started, or NULL. HAS_INPUT: it is to get a
+ * standard input as well, which only a copy of a zygote can get. */
 struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
                              bool has_input);
 
-/* What runs in TREE, which does not end soon, is likely to come again beside it. */
+/* The command of TREE, which does not end soon, is expected to come again beside it. */
 void host_expect_again(struct tree *tree);
 
-/* A child of HOST's may have died that nobody waits for. */
+/* A child of HOST may have died for which nobody waits. */
 void host_look_for_orphans(struct process_host *host);
 
 /* The library of zygotes, a descriptor (borrowed); -1: there is none. */

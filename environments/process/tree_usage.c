@@ -1,4 +1,4 @@
-/* What a tree has used while it goes on: its cgroup knows, else /proc does. */
+/* Measures the usage of a tree while it goes on: by its cgroup, else by /proc. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
@@ -12,18 +12,18 @@
 
 enum {
     USAGE_FILE_BYTES = 64 << 10,
-    USAGE_PROCESSES = 4096, /* more are not looked at */
+    USAGE_PROCESSES = 4096, /* further processes are not looked at */
 };
 
 /* Processes that were found, the first ones looked at already. */
 struct usage_walk {
     pid_t *pids; /* owned */
     size_t count;
-    uint64_t ticks;     /* of the processor, with those of children that were waited for */
+    uint64_t ticks;     /* of the processor, with ticks of children that were waited for */
     uint64_t peak_kilo; /* the largest resident set */
 };
 
-/* Text of a file of /proc, which is empty when the process has gone. Owned by the caller. */
+/* The text of a file of /proc; "" when the process has gone. Owned by the caller. */
 static char *usage_read(pid_t pid, const char *name)
 {
     AUTO_FREE char *path = memory_format("/proc/%d/%s", (int)pid, name);
@@ -88,8 +88,8 @@ static void usage_look_at(struct usage_walk *walk, pid_t pid)
         closedir(threads);
 }
 
-/* All below the supervisor, which is not reaped, so its number is its own; what has lost its parent
- * is its child. */
+/* Looks at the supervisor and its descendants. It is not reaped, so its pid is its own; orphans
+ * become its children. */
 static void tree_look_in_proc(const struct tree *tree, struct process_usage *ret)
 {
     struct usage_walk walk = {.pids = memory_new(USAGE_PROCESSES, sizeof *walk.pids)};

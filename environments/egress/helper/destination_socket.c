@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define DESTINATION_SECONDS         30.0 /* to connect, at all of its addresses */
-#define DESTINATION_ADDRESS_SECONDS 10.0 /* at one of them */
+#define DESTINATION_ADDRESS_SECONDS 10.0 /* at a single address */
 
 enum {
     DESTINATION_REPORTS = 32, /* more than a person reads */
@@ -45,7 +45,7 @@ static struct in6_addr destination_address_of(const void *end)
     return public_address_map(&((const struct sockaddr_in *)end)->sin_addr);
 }
 
-/* PORT at ADDRESS, in the form in which that was checked. Returns its size. */
+/* Writes PORT at ADDRESS, which has been checked, to RET. Returns the size. */
 static socklen_t destination_end(const struct in6_addr *address, uint16_t port,
                                  struct sockaddr_storage *ret)
 {
@@ -62,7 +62,8 @@ static socklen_t destination_end(const struct in6_addr *address, uint16_t port,
     return sizeof four;
 }
 
-/* True for an address of this machine: the kernel would send from it, too. Nothing is sent. */
+/* True for an address of this machine: the kernel would also send from the same address. Nothing is
+ * sent. */
 static bool destination_is_own(const struct in6_addr *address)
 {
     struct sockaddr_storage end;
@@ -72,7 +73,7 @@ static bool destination_is_own(const struct in6_addr *address)
     struct in6_addr source = in6addr_any;
 
     if (fd < 0)
-        return true; /* rather than to connect to it */
+        return true; /* so it is not connected to */
     if (connect(fd, (const void *)&end, length) == 0 && getsockname(fd, (void *)&end, &size) == 0)
         source = destination_address_of(&end);
     close(fd);
@@ -153,8 +154,8 @@ static int destination_try(const struct destinations *open, const struct destina
                                                                  : "no address of the internet");
 }
 
-/* Before the program knows, so that the server has it when the program has ended; no more often
- * than the socket takes. */
+/* Reports a refusal before the program gets it, so that the server has it when the program has
+ * ended. The number of reports is limited, because the socket is. */
 static void destination_report(const struct destination *wanted)
 {
     static atomic_uint reports;
@@ -168,7 +169,7 @@ static void destination_report(const struct destination *wanted)
         (void)send(STDIN_FILENO, line, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A socket connected to NEXT, which is WANTED or the proxy on the way to it. */
+/* A socket connected to NEXT, the destination or the proxy on the way to it. */
 static int destination_resolve(const struct destinations *open, const struct destination *next,
                                struct destination_refusal *refusal)
 {

@@ -1,14 +1,14 @@
-/* pyexecd-proxy HOST:PORT... [--anywhere HOST:PORT...]: the way out of one run whose network is its
- * own. The server starts it as a contained tree for each such run and ends it with the run.
+/* pyexecd-proxy HOST:PORT... [--anywhere HOST:PORT...]: the way out of one run with a network of
+ * its own. The server starts it as a contained tree for each such run and ends it with the run.
  *
  * Standard input is a socket over which the run's supervisor hands it one listener, made in the
- * network of the run: nobody else can come in. What is refused is said over it, for the server.
- * What is asked for there is connected from here, in the machine's network, if it is named in the
- * arguments. Each connection has a thread of its own, so that a name that is not answered or a peer
- * that is slow holds up nobody else; those beyond the bound wait in the listener's queue.
+ * network of the run: nobody else can come in. The proxy reports refusals over the same socket, for
+ * the server. If the arguments name a place that a program asks for, the proxy connects to it in
+ * the machine's network. Each connection has a thread of its own, so that a slow name server or
+ * peer holds up no other connection; connections beyond the bound wait in the listener's queue.
  *
- * It reads what scripts send, so before the first connection it gives up all system calls but those
- * that this takes (proxy_rules.c), within the sandbox that it was started in. */
+ * It reads bytes of scripts, so before the first connection it gives up all system calls that it
+ * does not need any more (proxy_rules.c), within the sandbox that it was started in. */
 #include "base/descriptors.h"
 #include "base/memory.h"
 #include "environments/egress/helper/visit.h"
@@ -45,7 +45,7 @@ static void *proxy_visit(void *data)
     return NULL;
 }
 
-/* -1: none came. */
+/* Returns the listener; -1: none came. */
 static int proxy_receive_listener(void)
 {
     int listener = -1;
@@ -70,7 +70,7 @@ static void proxy_accept(int listener, const pthread_attr_t *attributes)
         close(*client);
     free(client);
     sem_post(&proxy_places);
-    usleep(PROXY_PAUSE_MICROSECONDS); /* what it lacked, such as memory, may come back */
+    usleep(PROXY_PAUSE_MICROSECONDS); /* missing resources, such as memory, may come back */
 }
 
 static int proxy_read_arguments(int argc, char **argv)
@@ -96,7 +96,7 @@ static int proxy_read_arguments(int argc, char **argv)
     return 0;
 }
 
-/* The server has checked it. */
+/* The server has checked the variable. */
 static const struct upstream *proxy_read_upstream(const char *variable)
 {
     const char *url = getenv(variable);
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 
     if (proxy_read_arguments(argc, argv) < 0)
         return 64;
-    prctl(PR_SET_DUMPABLE, 0); /* a login in our variables is nobody's to read */
+    prctl(PR_SET_DUMPABLE, 0); /* so that no process can read a login in our variables */
     proxy_rules.upstreams = (struct upstreams){.plain = proxy_read_upstream("HTTP_PROXY"),
                                                .tunnels = proxy_read_upstream("HTTPS_PROXY"),
                                                .spared = getenv("NO_PROXY")};

@@ -18,7 +18,7 @@ struct relay_way {
     char bytes[RELAY_BYTES]; /* read and not yet sent */
     size_t length;
     bool has_ended;  /* FROM sends no more */
-    bool is_through; /* and TO was told */
+    bool is_through; /* and TO has been shut down */
 };
 
 struct relay {
@@ -86,7 +86,7 @@ static bool relay_way_move(struct relay_way *way)
     return relay_way_read(way) && relay_way_write(way);
 }
 
-/* What its two descriptors are watched for. */
+/* Sets the events for which the two descriptors of WAY are watched. */
 static void relay_way_watch(const struct relay_way *way, struct pollfd *from, struct pollfd *to)
 {
     if (way->length > 0)
@@ -95,8 +95,7 @@ static void relay_way_watch(const struct relay_way *way, struct pollfd *from, st
         from->events |= POLLIN;
 }
 
-/* A side that is watched for nothing is not watched: that it is gone would be told at once, always.
- */
+/* A side without events is not watched: if it has gone, poll(2) would always return at once. */
 static bool relay_wait(const struct relay *relay)
 {
     struct pollfd sides[] = {{.fd = relay->out.from}, {.fd = relay->out.to}};

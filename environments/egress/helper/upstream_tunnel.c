@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define UPSTREAM_SECONDS 40.0 /* it has to connect as well */
+#define UPSTREAM_SECONDS 40.0 /* the proxy has to connect as well */
 
 enum { UPSTREAM_HEAD_BYTES = 8192, UPSTREAM_FAILED = 502 };
 
-/* One byte at a time: what follows the head is the destination's. */
+/* Reads one byte at a time, because the bytes after the head are the destination's. */
 static bool upstream_read_head(int far, char *head, double deadline)
 {
     size_t length = 0;

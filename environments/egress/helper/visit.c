@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define VISIT_HEAD_SECONDS   20.0 /* for all that comes before the connection */
-#define VISIT_LINGER_SECONDS 1.0  /* for a refused client to read why */
+#define VISIT_HEAD_SECONDS   20.0 /* for the request, before the connection is made */
+#define VISIT_LINGER_SECONDS 1.0  /* for a refused client to read the answer */
 
 enum {
     VISIT_TEXT_BYTES = 512,
@@ -61,7 +61,7 @@ static bool visit_say(struct visit *visit, const void *bytes, size_t length)
     return relay_send(visit->client, bytes, length, visit->deadline);
 }
 
-/* Who still sends when we close loses what we have said. */
+/* Reads the rest: if the client still sent when we closed, it would lose our answer. */
 static void visit_end(struct visit *visit)
 {
     shutdown(visit->client, SHUT_WR);
@@ -71,7 +71,7 @@ static void visit_end(struct visit *visit)
     while (visit_read(visit));
 }
 
-/* The program shows its user one or the other: TEXT is reason and body. */
+/* TEXT is both the reason phrase and the body, because a program shows its user only one. */
 static void visit_refuse_head(struct visit *visit, unsigned status, const char *text)
 {
     char answer[VISIT_ANSWER_BYTES];
@@ -92,7 +92,7 @@ static void visit_tunnel(struct visit *visit, int far)
         relay_run(visit->client, far, visit->bytes, visit->length);
 }
 
-/* A further proxy could take what follows the request as another one: it gets nothing more. */
+/* A further proxy could take later bytes for another request, so it gets none. */
 static void visit_pass_on(struct visit *visit, const struct proxy_head *head, size_t length,
                           const struct upstream *upstream, int far)
 {
@@ -117,7 +117,7 @@ static const struct upstream *visit_upstream(const struct visit *visit,
     return upstreams_find(&visit->rules->upstreams, wanted, is_tunnel);
 }
 
-/* A socket through which all goes to WANTED; or -1. */
+/* A socket that is a tunnel to WANTED; or -1. */
 static int visit_dig(const struct visit *visit, const struct destination *wanted,
                      struct destination_refusal *refusal)
 {
@@ -173,7 +173,7 @@ static void visit_serve_http(struct visit *visit)
                           "this proxy takes CONNECT host:port, and requests for http://host/path");
 }
 
-/* The address that we connected from is nothing that a program needs. */
+/* The address is 0: no program needs the address that we connected from. */
 static bool visit_reply(struct visit *visit, enum proxy_socks_reply reply)
 {
     const char bytes[] = {PROXY_SOCKS_VERSION, (char)reply, 0, 1, 0, 0, 0, 0, 0, 0};

@@ -1,4 +1,4 @@
-/* A decoded picture, and the codecs that read and write one.
+/* A decoded picture, and the codecs that read and write pictures.
  *
  * The pixels are libwebp's: words of alpha, red, green and blue, which the other libraries call
  * BGRA on a little-endian machine. So all of them decode into the same memory. */
@@ -27,7 +27,7 @@ struct picture_size {
 /* A format that is read. */
 struct picture_codec {
     const char *magic;          /* how a file of the format begins; a '?' stands for any byte */
-    enum picture_format format; /* of what is shown of it */
+    enum picture_format format; /* of the picture that is shown */
     bool is_shown_as_is;        /* clients take the format */
 
     /* The size in the header, before anything is decoded. False: unreadable. */
@@ -46,7 +46,7 @@ extern const struct picture_codec gif_codec;
 /* BITMAP as a file of at most LIMIT bytes. Owned by the caller; NULL when it would be larger. */
 unsigned char *png_codec_encode(const WebPPicture *bitmap, size_t limit, size_t *ret_length);
 
-/* Likewise; what is transparent becomes white. */
+/* The same as JPEG; transparent pixels become white. */
 unsigned char *jpeg_codec_encode(WebPPicture *bitmap, size_t limit, size_t *ret_length);
 
 /* Makes the library look at the CPU, for which it may open files, while it still may. */

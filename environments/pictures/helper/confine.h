@@ -1,4 +1,4 @@
-/* Gives up what a decoder does not need. */
+/* Gives up the rights that a decoder does not need. */
 #pragma once
 
 /* From now on this process can read its standard input, write its standard output and have memory

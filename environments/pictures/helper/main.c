@@ -1,9 +1,9 @@
-/* pyexecd-picture: reads one picture from standard input and writes to standard output what a model
- * is shown of it, as picture_answer.h says. The server starts it, as a contained tree, for each
+/* pyexecd-picture: reads one picture from standard input and writes the picture for a model to
+ * standard output, as picture_answer.h says. The server starts it, as a contained tree, for each
  * picture that a script has left.
  *
- * The whole picture is decoded even when it is then passed on as it is: a broken one in a
- * conversation makes some model's services refuse all that follows. */
+ * The whole picture is decoded even when it is then passed on as it is: after a broken picture in a
+ * conversation the services of some models refuse every further message. */
 #include "base/memory.h"
 #include "environments/pictures/helper/bitmap.h"
 #include "environments/pictures/helper/confine.h"

@@ -2,7 +2,7 @@
 
 #include <webp/decode.h>
 
-/* An animation is none of the formats that every model reads. */
+/* An animation is refused, because not every model reads it. */
 static bool webp_codec_measure(const struct picture_file *file, struct picture_size *ret)
 {
     WebPBitstreamFeatures features;

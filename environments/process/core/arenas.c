@@ -11,7 +11,7 @@
 
 enum {
     ARENAS_CHUNK = 8 << 20,   /* bytes: a multiple of all versions' arenas, and of large pages */
-    ARENAS_LEAST = 256 << 10, /* what is smaller is a thread's stack of frames */
+    ARENAS_LEAST = 256 << 10, /* a smaller request is for a thread's stack of frames */
 };
 
 static _Atomic(char *) arenas_next;

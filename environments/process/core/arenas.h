@@ -5,5 +5,5 @@
 /* Before Python starts. */
 void arenas_begin(void);
 
-/* In a copy: what it has beyond the zygote's lies where Python would have put it. */
+/* In a copy: arenas beyond the zygote's lie where Python would have put them. */
 void arenas_reserve_no_more(void);

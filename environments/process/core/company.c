@@ -25,7 +25,7 @@ static void company_read(const char *name, char text[COMPANY_STATUS_BYTES])
     text[length < 0 ? 0 : length] = '\0';
 }
 
-/* What TEXT has behind the NAME of a field. */
+/* The text behind the NAME of a field in TEXT, or "". */
 static const char *company_field(const char *text, const char *name)
 {
     const char *field = strstr(text, name);
@@ -33,7 +33,7 @@ static const char *company_field(const char *text, const char *name)
     return field ? field + strlen(name) : "";
 }
 
-/* True for one that has a number in another namespace as well, below ours. */
+/* True if the process of TEXT has a number in a namespace below ours as well. */
 static bool company_is_below(const char *text)
 {
     const char *numbers = company_field(text, "\nNSpid:\t");
@@ -41,8 +41,9 @@ static bool company_is_below(const char *text)
     return numbers[strspn(numbers, "0123456789")] == '\t';
 }
 
-/* Workers and their supervisors are in namespaces of their own, and the latter are children of the
- * server. What anything else has left was its child, or is the first process's by now. */
+/* Workers and their supervisors are in namespaces of their own, and the supervisors are children of
+ * the server. A process that a library has left is a child of the zygote or, once its parent has
+ * ended, of the first process. */
 static bool company_is_strange(const char *name)
 {
     const int number = (int)strtol(name, NULL, 10);

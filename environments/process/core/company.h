@@ -1,7 +1,7 @@
-/* Who is in the PID namespace of a zygote beside its first process and its workers. */
+/* Finds processes in the PID namespace of a zygote beside its first process and its workers. */
 #pragma once
 
 #include <stdbool.h>
 
-/* In the zygote: whether it, or something that it has loaded, has left a process there. */
+/* In the zygote: whether the zygote, or a library that it has loaded, has left a process there. */
 bool company_is_left(void);

@@ -2,8 +2,8 @@
  * Python's, which starts the interpreter in the same way and then waits for orders; each worker
  * runs the script as `python script.py` does.
  *
- * In a program that is no Python, such as a shell script that leads to one, it changes nothing. A
- * Python that it does not know runs the script of the zygote, which is empty. */
+ * In a program that is no Python, such as a shell script that starts one, the core changes nothing.
+ * A Python that the core does not know runs the script of the zygote, which is empty. */
 #include "environments/process/core/arenas.h"
 #include "environments/process/core/company.h"
 #include "environments/process/core/exit_handlers.h"
@@ -30,17 +30,18 @@ typedef int core_libc_start(core_main *main, int argc, char **argv, void (*init)
 
 core_libc_start __libc_start_main;
 
-/* Of what scripts change: an empty one, one with imports. It begins anew with each module. */
+/* The footprint (footprint.h) is learnt from an empty script, then from a script with imports.
+ * After each module that is imported ahead the lessons begin anew. */
 enum core_lesson { CORE_SCRIPT, CORE_IMPORTS, CORE_NOTHING };
 
 static const char *core_script;
-static struct python_object *core_starter; /* what the starter has left for us to call */
-static struct python_object *core_loader;  /* likewise, which imports a module ahead */
-static struct python_object *core_actor;   /* likewise, which does what scripts are expected to */
+static struct python_object *core_starter; /* the starter's function that goes on to the script */
+static struct python_object *core_loader;  /* the starter's function that imports a module ahead */
+static struct python_object *core_actor;   /* the starter's function that acts like a script */
 static bool core_has_modules;              /* imported ahead */
 static enum core_lesson core_lesson;       /* the next */
 
-/* What brought us. What Python is started by it must not see that. */
+/* The variable has loaded the core. Another Python that this one starts must not inherit it. */
 static void core_leave_no_trace(void)
 {
     unsetenv("LD_PRELOAD");
@@ -90,8 +91,8 @@ static void core_search_directory(void)
     python.Py_DecRef(directory);
 }
 
-/* A script could be an archive, and Python remembers that it has looked. What it looks at is empty
- * until the code comes, so a copy would find the same. */
+/* A script could be an archive, so Python looks for an importer of its file and remembers the
+ * result. The file is empty until the code comes, so a copy would find the same. */
 static void core_look_for_importer(void)
 {
     struct python_object *script = python.PyUnicode_DecodeFSDefault(core_script);
@@ -101,7 +102,7 @@ static void core_look_for_importer(void)
     python.PyErr_Clear();
 }
 
-/* What the starter has left for us to call as NAME of `sys`; or NULL. */
+/* Takes the function that the starter has left as NAME of `sys`. New reference, or NULL. */
 static struct python_object *core_take(const char *name)
 {
     struct python_object *function = python.PySys_GetObject(name);
@@ -121,7 +122,7 @@ static void core_call_starter(bool is_rehearsal)
     python.Py_DecRef(result);
 }
 
-/* What a script does first is done once before it comes. */
+/* Does once, before the script comes, the work that all scripts begin with. */
 static void core_rehearse(void)
 {
     static const char *const code = "import sys\n"
@@ -168,7 +169,8 @@ static void core_begin(void)
     core_run();
 }
 
-/* What it returns the starter says: two dicts and a text, each of them or None. */
+/* RESULT is the starter's list: the kept modules, the packages, and why the import failed; each can
+ * be None. */
 static enum zygote_answer core_note_loaded(struct python_object *result, char *ret_why)
 {
     struct python_object *kept = python.PyList_GetItem(result, 0);
@@ -220,7 +222,7 @@ static void core_before_copy(void)
     python.PyOS_BeforeFork();
 }
 
-/* As scripts are expected to: what they import changes memory as well. */
+/* Acts as scripts are expected to, because their imports change memory as well. */
 static void core_use_loaded(bool has_imports)
 {
     python.Py_DecRef(core_actor ? python.PyObject_CallFunction(core_actor, "i", has_imports)
@@ -228,8 +230,8 @@ static void core_use_loaded(bool has_imports)
     python.PyErr_Clear();
 }
 
-/* The zygote's empty script, from its start to its end. It is less confined than a worker: nothing
- * is imported from where scripts can have left something, at its end neither. */
+/* Runs the zygote's empty script, from its start to its end. This copy is less confined than a
+ * worker, so it imports nothing from places that scripts can write in, not even at its end. */
 static void core_show(bool has_imports)
 {
     arenas_reserve_no_more();
@@ -310,7 +312,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     return 1;
 }
 
-/* Glibc's, which every program begins with. */
+/* Stands in for the function of glibc that every program begins with. */
 __attribute__((visibility("default"))) int __libc_start_main(core_main *main, int argc, char **argv,
                                                              void (*init)(void), void (*fini)(void),
                                                              void (*rtld_fini)(void),

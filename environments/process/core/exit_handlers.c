@@ -11,11 +11,11 @@ exit_handlers_add __cxa_atexit;
 static exit_handlers_add *exit_handlers_next; /* the C library's */
 static bool exit_handlers_are_spared;
 
-/* OpenSSL frees each of some thousand names and methods. In a copy, each page that they lie in
- * would have to be copied first: half a thousand of them in everything that imports `secrets`.
+/* OpenSSL frees each of some thousand names and methods. In a copy, each page that has one would
+ * have to be copied first: half a thousand pages if `secrets` is imported.
  *
- * Atexit(3) gives no argument, and destructors of C++ do: to ask the loader for each of those would
- * take long. */
+ * Functions of atexit(3) have no argument, but destructors of C++ have one: to ask the loader about
+ * each destructor would take long. */
 static bool exit_handlers_is_spared(void (*function)(void *), const void *argument)
 {
     void *place;
@@ -38,9 +38,9 @@ static void exit_handlers_find_next(void)
     memcpy(&exit_handlers_next, &symbol, sizeof symbol);
 }
 
-/* Glibc's, which atexit(3) and destructors of C++ call. A script's threads come here with locks
- * of their own, so that the loader, which has one too, is asked by none of them: the first call is
- * made before there is a script. */
+/* Stands in for the function of glibc that atexit(3) and destructors of C++ call. A script's
+ * threads come here with locks of their own, so that the loader, which has one too, is asked by
+ * none of them: the first call is made before there is a script. */
 __attribute__((visibility("default"))) int __cxa_atexit(void (*function)(void *), void *argument,
                                                         void *library)
 {

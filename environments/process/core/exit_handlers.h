@@ -1,8 +1,9 @@
-/* What libraries have to do when the process ends: atexit(3). The core's __cxa_atexit stands before
- * the C library's. */
+/* The functions that libraries register for the end of the process: atexit(3). The core's
+ * __cxa_atexit stands before the C library's. */
 #pragma once
 
 #include <stdbool.h>
 
-/* While ON in the zygote: what OpenSSL would free at the end is not freed. */
+/* While ON in the zygote: OpenSSL's function for the end is not registered, so it frees nothing
+ * then. */
 void exit_handlers_spare(bool on);

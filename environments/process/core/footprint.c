@@ -30,14 +30,14 @@ static struct mappings footprint;
 static struct mappings footprint_mappings;
 static struct mappings *footprint_told; /* in the copy that shows it: shared with the zygote */
 
-/* What the copy has changed is its own now. Of files that it cannot change it has nothing that it
- * has not looked at, since a copy begins without. */
+/* A page that the copy has changed is its own now. A page of a file that it cannot change is mapped
+ * only if the copy has used it, since a copy begins without such pages. */
 static bool footprint_has(uint64_t page, bool is_writable)
 {
     return is_writable ? mappings_is_own(page) : mappings_is_of_file(page);
 }
 
-/* Of a file the kernel maps what lies around a page that is asked for, within its mapping. */
+/* When a page of a file is used, the kernel also maps the pages around it, within its mapping. */
 static bool footprint_comes_along(const struct mapping *last, uintptr_t at,
                                   const struct mapping *mapping)
 {
@@ -75,7 +75,7 @@ static void footprint_tell_mapping(int pages, const struct mapping *mapping)
     }
 }
 
-/* The copy is about to end, and all libraries have done what they do then. */
+/* The copy is about to end, and the functions of all libraries for the end have run. */
 static void footprint_tell(void *nothing)
 {
     int pages;
@@ -88,7 +88,7 @@ static void footprint_tell(void *nothing)
         footprint_tell_mapping(pages, &footprint_mappings.list[i]);
 }
 
-/* What libraries do at the end may go on for ever. */
+/* A function of a library for the end may never return. */
 static void footprint_await(pid_t pid)
 {
     const double deadline = clock_seconds() + FOOTPRINT_SECONDS;
@@ -116,14 +116,15 @@ static void footprint_watch(void (*show)(void), struct mappings *told)
         footprint_await(pid);
 }
 
-/* For no library: what is for ours comes before the others end. */
+/* The library is NULL: functions that are registered for our library would run before the other
+ * libraries end. */
 void footprint_begin(void)
 {
     (void)__cxa_atexit(footprint_tell, NULL, NULL);
 }
 
-/* A copy that did not come to its end has told nothing. Of too much to have it ahead, or too many
- * places, nothing is kept: the earlier list stays. */
+/* If the copy did not come to its end, its list is empty. If the list is too large to be had ahead,
+ * or full, the earlier list stays. */
 static void footprint_keep(const struct mappings *told)
 {
     static struct mappings candidate;
@@ -139,7 +140,7 @@ static void footprint_keep(const struct mappings *told)
         footprint = candidate;
 }
 
-/* What is shared goes before there is a script that could change it. */
+/* The shared list is unmapped before there is a script that could change it. */
 void footprint_learn(void (*show)(void))
 {
     struct mappings *told =

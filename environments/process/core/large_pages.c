@@ -23,7 +23,7 @@ static uintptr_t large_pages_align(uintptr_t place)
     return (place + size - 1) & ~(size - 1);
 }
 
-/* Of the pages from AT that one large page would replace. */
+/* Counts the pages that pass the test IS_SUCH among the small pages of one large page, from AT. */
 static size_t large_pages_count(int pages, uintptr_t at, large_pages_test *is_such)
 {
     uint64_t entries[LARGE_PAGES_COUNT];
@@ -55,7 +55,7 @@ void *large_pages_map(size_t size)
     return memory + before;
 }
 
-/* What is half empty stays as it is. */
+/* Small pages stay where a large one would be half empty. */
 static void large_pages_make_in(int pages, const struct mapping *mapping)
 {
     uintptr_t at = large_pages_align(mapping->begin);
@@ -65,8 +65,8 @@ static void large_pages_make_in(int pages, const struct mapping *mapping)
             (void)large_pages_collapse(at);
 }
 
-/* The copy takes the place of what it was made of in one step. Constants become executable with the
- * code beside them, as linkers used to lay them out. */
+/* The copy replaces the original pages in one step. Constants become executable with the code
+ * beside them, as linkers used to lay them out. */
 static void large_pages_replace(uintptr_t at)
 {
     const size_t size = LARGE_PAGES_BYTES;
@@ -78,7 +78,7 @@ static void large_pages_replace(uintptr_t at)
         munmap(copy, size);
 }
 
-/* Around PLACE, all that cannot be written and has no gap. */
+/* The memory around PLACE that cannot be written and has no gap. */
 static struct mapping large_pages_find(const struct mappings *mappings, uintptr_t place)
 {
     struct mapping found = {0, 0, false};

@@ -1,6 +1,6 @@
 /* The memory that copies share, in pages of 2 MiB: one entry of a page table in place of 512. To
- * copy one, and to take it apart, costs a copy hardly more than a small one. Before Linux 6.1, and
- * where pages are not of 4 KiB, there are none. */
+ * copy a large page, and to unmap it, costs a copy hardly more than a small one. Before Linux 6.1,
+ * and where pages are not of 4 KiB, there are none. */
 #pragma once
 
 #include <stddef.h>
@@ -10,8 +10,8 @@
  */
 void *large_pages_map(size_t size);
 
-/* In the zygote: makes one of all that can be written and is more than half full, and of the
- * program or library that has the code at PLACE. That leaves its file, so far as it cannot be
- * written, where a quarter of a large page is in use: a copy has it from its beginning, and asks
- * for none of it page by page. */
+/* In the zygote: makes large pages of memory that can be written, where more than half is in use,
+ * and of the program or library that has the code at PLACE. Where a quarter of a large page is in
+ * use, code and constants of the latter leave their file: a copy has them from its beginning,
+ * without a fault for each page. */
 void large_pages_make(uintptr_t place);

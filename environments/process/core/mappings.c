@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAPPINGS_LARGEST = 1 << 28 }; /* bytes; of what is larger most has only been reserved */
+enum { MAPPINGS_LARGEST = 1 << 28 }; /* bytes; most of a larger mapping has only been reserved */
 
 /* Of /proc/self/pagemap (proc(5)). */
 static const uint64_t page_is_present = UINT64_C(1) << 63;

@@ -1,5 +1,5 @@
-/* The memory of this process that it can read and does not share, and that a copy has, too:
- * proc(5), "maps" and "pagemap". */
+/* The memory of this process that it can read and does not share. A copy has it, too: proc(5),
+ * "maps" and "pagemap". */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct mappings {
     size_t count;
 };
 
-/* Those beyond MAPPINGS_MOST are dropped. */
+/* Mappings beyond MAPPINGS_MOST are dropped. */
 void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_writable);
 void mappings_list(struct mappings *ret);
 
@@ -28,12 +28,12 @@ size_t mappings_page_bytes(void);
 /* Returns a descriptor, or -1. */
 int mappings_open_pages(void);
 
-/* What pagemap says of COUNT pages from AT, for which RET has room. Returns how many it has read; 0
- * at an error. */
+/* Reads the entries of pagemap for COUNT pages from AT into RET, which has room for them. Returns
+ * how many it has read; 0 at an error. */
 size_t mappings_read_pages(int pages, uintptr_t at, size_t count, uint64_t *ret);
 
-/* SIZE bytes of the memory itself. Where a file has become shorter than its mapping, there is no
- * signal: it returns false. */
+/* Copies SIZE bytes of memory at AT to RET. If a file has become shorter than its mapping, it
+ * returns false, and no signal comes. */
 bool mappings_copy(uintptr_t at, size_t size, void *ret);
 
 bool mappings_is_present(uint64_t page);

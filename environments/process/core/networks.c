@@ -12,18 +12,18 @@
 
 enum {
     NETWORKS_KEPT = 8,
-    NETWORKS_FD = 128,    /* the first descriptor that one may have: below are numbers for others */
-    NETWORKS_BYTES = 4096 /* of what the kernel says of one */
+    NETWORKS_FD = 128,    /* the lowest descriptor of a network: lower numbers have other uses */
+    NETWORKS_BYTES = 4096 /* of a file of /proc/self/net */
 };
 
-/* Each worker has a number. It is also the age of what it has. */
+/* Each worker has a number, which is also the age of its network. */
 struct network {
     int fd;
-    unsigned worker; /* that has it, or had it last; 0: there is none */
+    unsigned worker; /* that has it, or had it last; 0: there is no network */
 };
 
-/* What supervisors write: for each network the worker that has left it, twice, and one more if it
- * has used it. */
+/* Supervisors write here, for each network: the number of the worker that has left it, times 2,
+ * plus 1 if the worker has used it. */
 struct networks_shared {
     atomic_uint left[NETWORKS_KEPT];
 };
@@ -32,9 +32,9 @@ static struct network networks[NETWORKS_KEPT];
 static struct networks_shared *networks_shared; /* NULL: none is kept */
 static unsigned networks_workers;
 static int networks_home = -1;
-static int networks_entered = -1; /* which one this worker has; -1: it has none of these */
+static int networks_entered = -1; /* the index of this worker's network; -1: none of them */
 
-/* Of the network that we are in. -1 with errno set. */
+/* Opens the network that we are in. -1 with errno set. */
 static int networks_open(void)
 {
     int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -45,7 +45,7 @@ static int networks_open(void)
     return ret;
 }
 
-/* Makes a network, and is in it. Its descriptor, or -1 with errno set. */
+/* Makes a network and enters it. Its descriptor, or -1 with errno set. */
 static int networks_make(void)
 {
     if (unshare(CLONE_NEWNET) < 0 || network_prepare() < 0)
@@ -59,7 +59,7 @@ void networks_begin(void)
 
     networks_home = networks_make();
     if (networks_home < 0 || setns(networks_home, CLONE_NEWNET) < 0)
-        return; /* who could not come back would stay in the network of a worker */
+        return; /* a zygote that could not come back would stay in a worker's network */
     shared = mmap(NULL, sizeof *networks_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                   -1, 0);
     if (shared != MAP_FAILED)
@@ -71,8 +71,8 @@ static unsigned networks_mark(unsigned worker, bool is_used)
     return worker * 2 + is_used;
 }
 
-/* One that is unused; or one to be replaced: which its worker has left, which there is not, or
- * which was given to a worker before all others. */
+/* The index of an unused network. If there is none, the index of the network to replace: a network
+ * that its worker has left, an empty place, or the network that was given to a worker first. */
 static int networks_choose(bool *ret_is_unused)
 {
     unsigned least = UINT_MAX;
@@ -94,7 +94,7 @@ static int networks_choose(bool *ret_is_unused)
     return ret;
 }
 
-/* A worker that has it still keeps it, alone. */
+/* A worker that is still in it keeps it, alone. */
 static void networks_drop(struct network *network)
 {
     if (network->worker > 0)
@@ -102,7 +102,7 @@ static void networks_drop(struct network *network)
     network->worker = 0;
 }
 
-/* Where no more can be had, none is kept. */
+/* If no more can be had, all networks are dropped. */
 static bool networks_replace(struct network *network)
 {
     networks_drop(network);
@@ -178,7 +178,7 @@ static bool networks_has_passed_nothing(void)
     return true;
 }
 
-/* Those of all kinds are counted: what a tree has sent to others, too. */
+/* The kernel counts sockets of all kinds, including sockets that a tree has sent elsewhere. */
 static bool networks_has_no_socket(void)
 {
     static const char none[] = "sockets: used 0\n";

@@ -1,10 +1,10 @@
-/* What a zygote has written to its standard output and error: nobody reads it. */
+/* The standard output and error of a zygote, which nobody reads. */
 #pragma once
 
 #include <stdbool.h>
 
-/* In the zygote: whether there was anything, what its streams still held included. */
+/* In the zygote: whether there was any output, including the text that its streams still held. */
 bool prints_were_made(void);
 
-/* In a process that it has made for a moment: what that writes does not count. */
+/* In a short-lived copy of the zygote: its output does not count. */
 void prints_forget(void);

@@ -1,5 +1,5 @@
-/* What the core uses of Python's C API, found in the process that it has been loaded into. These
- * functions have had the same form since CPython 3.8; of their structs nothing is known here. */
+/* The functions of Python's C API that the core uses, found in the process that has loaded it. They
+ * have had the same form since CPython 3.8; the core does not know their structs. */
 #pragma once
 
 #include <stdbool.h>
@@ -108,9 +108,9 @@ struct python_api {
 
 extern struct python_api python;
 
-/* False in a process that has no Python, or one that is too old. */
+/* False in a process that has no Python, or too old a Python. */
 bool python_api_find(void);
 
-/* Module NAME, which nobody finds to be imported that it was not before. New reference; NULL with
- * an exception of Python. */
+/* Imports module NAME. If it was not imported before, it leaves sys.modules again. New reference;
+ * NULL with an exception of Python. */
 struct python_object *python_import_unseen(const char *name);

@@ -10,17 +10,17 @@
 
 enum { STATUS_NOT_FLUSHED = 120 }; /* Python's */
 
-static struct python_object *end_modules;  /* those that were there before: a dict */
-static struct python_object *end_builtins; /* likewise, the names that every script has */
-static struct python_object *end_gc;       /* the module */
-static struct python_object *end_atexit;   /* likewise; NULL: the script's own has to be found */
+static struct python_object *end_modules;  /* a dict: all modules from before the script */
+static struct python_object *end_builtins; /* a dict: the builtins that every script has */
+static struct python_object *end_gc;       /* the module gc */
+static struct python_object *end_atexit;   /* atexit; NULL: the script's own has to be found */
 static struct python_object *end_kept;     /* see script_end_prepare; or NULL */
-static struct python_object *end_packages; /* of modules that are kept, or NULL */
-static ptrdiff_t end_names;                /* how many names they had, or will have been given */
-static long end_collections;               /* and how often the collector had been at work */
+static struct python_object *end_packages; /* see script_end_prepare; or NULL */
+static ptrdiff_t end_names;  /* how many names `end_modules` had, or will have been given */
+static long end_collections; /* how often the collector had run */
 
-/* How many names all modules have that were there before, but for those that an exception leaves in
- * `sys`. */
+/* How many names the modules from before the script have, without the names that an exception
+ * leaves in `sys`. */
 static ptrdiff_t end_count_names(void)
 {
     static const char *const left[] = {"last_type", "last_exc", "last_value", "last_traceback"};
@@ -36,11 +36,11 @@ static ptrdiff_t end_count_names(void)
     }
     for (size_t i = 0; i < ARRAY_SIZE(left); i++)
         count -= python.PySys_GetObject(left[i]) != NULL;
-    python.PyErr_Clear(); /* of what is no module */
+    python.PyErr_Clear(); /* of objects that are no modules */
     return end_packages ? count + python.PyDict_Size(end_packages) : count;
 }
 
-/* How often the collector has been at work. -1: unknown. */
+/* How often the collector has run. -1: unknown. */
 static long end_count_collections(void)
 {
     struct python_object *stats =
@@ -59,7 +59,7 @@ static long end_count_collections(void)
     return stats ? count : -1;
 }
 
-/* What is there now is old: the collector need not look at it with what a script makes. */
+/* Makes all present objects old, so that the collector need not look at them with the script's. */
 static void end_make_old(void)
 {
     python.Py_DecRef(python.PyObject_CallMethod(end_gc, "freeze", NULL));
@@ -67,14 +67,15 @@ static void end_make_old(void)
     python.PyErr_Clear();
 }
 
-/* What the script puts there refers to it, and is garbage with it. */
+/* Makes VARIABLES, the script's, young: objects of the script refer to it and become garbage with
+ * it. */
 static void end_make_young(struct python_object *variables)
 {
     python.PyObject_GC_UnTrack(variables);
     python.PyObject_GC_Track(variables);
 }
 
-/* Since Python 3.10 all modules of that name have one list of functions. */
+/* Since Python 3.10 all modules named atexit share one list of functions. */
 static bool end_has_one_atexit(void)
 {
     int minor = 0;
@@ -82,8 +83,8 @@ static bool end_has_one_atexit(void)
     return sscanf(python.Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 10;
 }
 
-/* What is KEPT by another name of a module that every Python has is a text, which is its name there
- * (preload.py). Without this the module would be taken for one of the script's. */
+/* A text in KEPT is the first name of a module that every Python has, and its key is a second name
+ * (preload.py). Unless `end_modules` has both, the module is taken for a module of the script. */
 static void end_resolve_names(struct python_object *kept)
 {
     struct python_object *name;
@@ -99,7 +100,7 @@ static void end_resolve_names(struct python_object *kept)
     python.PyErr_Clear();
 }
 
-/* Before anything is kept: what is kept would be lent to us, and lost to the script. */
+/* Before any module is kept: a kept module would be lent to us, and lost to the script. */
 static void end_import_own(void)
 {
     end_gc = python_import_unseen("gc");
@@ -129,8 +130,8 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     python.PyErr_Clear();
 }
 
-/* What no script has imported is taken apart, too: it may hold on to what one has. Of threads there
- * is nothing more to tell it. */
+/* Modules that no script has imported are taken apart, too, because they may refer to modules of
+ * the script. `threading` is left out: it has no thread left to wait for. */
 static void end_show_kept(void)
 {
     (void)python.PyDict_DelItemString(end_kept, "threading");
@@ -139,16 +140,17 @@ static void end_show_kept(void)
     python.PyErr_Clear();
 }
 
-/* Python's own way, for all that is not as usual. */
+/* Python's own way, for every unusual case. */
 static _Noreturn void end_slowly(int status)
 {
     if (end_kept)
         end_show_kept();
-    python.Py_DecRef(end_modules); /* they have nobody but Python to hold them then */
+    python.Py_DecRef(end_modules); /* then only Python refers to the modules */
     exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
 
-/* Nobody has handled it: Python ends by the signal. A script may have a class of that name. */
+/* If the script has not handled a KeyboardInterrupt, Python ends by the signal. A class of the
+ * script may have the same name, so the class is compared. */
 static void end_if_interrupted(int status)
 {
     if (status == 0 || !python.PySys_GetObject("last_type") ||
@@ -161,7 +163,7 @@ static void end_if_interrupted(int status)
     exit(128 + SIGINT);
 }
 
-/* Other threads go on until Python says that they must not. */
+/* False if other threads exist, which go on until Python stops them. */
 static bool end_is_alone(void)
 {
     void *interpreter = python.PyInterpreterState_Head();
@@ -170,8 +172,8 @@ static bool end_is_alone(void)
            !python.PyThreadState_Next(python.PyInterpreterState_ThreadHead(interpreter));
 }
 
-/* The module that knows of threads: a library that was loaded ahead may have one without the script
- * having imported it. Borrowed, or NULL. */
+/* The module threading. A library that was loaded ahead may have a thread although the script has
+ * not imported the module. Borrowed, or NULL. */
 static struct python_object *end_find_threading(void)
 {
     struct python_object *name = python.PyUnicode_DecodeFSDefault("threading");
@@ -228,7 +230,7 @@ static bool end_flush_both(void)
     return end_flush("stderr") && output;
 }
 
-/* What Python takes from `sys`, so that nothing is imported any more and no exception is kept. */
+/* Clears the names of `sys` that Python clears, so that imports end and no exception is kept. */
 static void end_clear_sys(void)
 {
     static const char *const cleared[] = {
@@ -252,8 +254,8 @@ static void end_clear_sys(void)
     }
 }
 
-/* The names of what the script has imported, a list. What was there before is only looked at: to
- * refer to it would make its memory our own. */
+/* The names of the modules that the script has imported, a list. Earlier modules are only compared:
+ * a reference to a module would change its memory, which we share. */
 static struct python_object *end_list_modules(struct python_object *modules)
 {
     struct python_object *names = python.PyList_New(0);
@@ -280,7 +282,7 @@ static struct python_object *end_take_modules(struct python_object *modules)
 
         if (reference)
             (void)python.PyList_Append(taken, reference);
-        python.PyErr_Clear(); /* there are modules that cannot be referred to so */
+        python.PyErr_Clear(); /* some modules allow no weak reference */
         python.Py_DecRef(reference);
         (void)python.PyDict_SetItem(modules, name, python.none);
     }
@@ -305,8 +307,8 @@ static void end_clear_names(struct python_object *variables, bool has_underscore
     python.Py_DecRef(names);
 }
 
-/* Those that are still there are referred to by something: they lose what is in them. False when
- * there were none. */
+/* If a module in TAKEN still exists, something refers to it, and its variables are cleared. False
+ * when there was none. */
 static bool end_clear_modules(struct python_object *taken)
 {
     bool was_there = false;
@@ -328,7 +330,7 @@ static bool end_clear_modules(struct python_object *taken)
     return was_there;
 }
 
-/* Of the GENERATION, 0 to 2, and those that are younger. What is left is older then. */
+/* Collects GENERATION, 0 to 2, and the younger generations. Objects that survive are older then. */
 static void end_collect(int generation)
 {
     python.Py_DecRef(python.PyObject_CallMethod(end_gc, "collect", "i", generation));
@@ -347,7 +349,7 @@ static bool end_has_own_builtins(struct python_object *builtins)
     return python.PyDict_Size(builtins) != python.PyDict_Size(end_builtins);
 }
 
-/* What the script has put there goes. */
+/* Undoes the script's changes of the builtins. */
 static void end_restore_builtins(void)
 {
     struct python_object *builtins = python.PyEval_GetBuiltins();
@@ -361,8 +363,8 @@ static void end_restore_builtins(void)
     python.Py_DecRef(all);
 }
 
-/* A weak reference to an object that lives as long as the variables of the script do. NULL: there
- * is no telling. */
+/* A weak reference to an object that lives as long as the variables of the script do. NULL if it
+ * cannot be made. */
 static struct python_object *end_watch_variables(struct python_object *modules)
 {
     struct python_object *script = python.PyMapping_GetItemString(modules, "__main__");
@@ -388,7 +390,7 @@ static bool end_is_gone(struct python_object *reference)
     return object == python.none;
 }
 
-/* What was there before goes back, but for what no script has imported. */
+/* Puts back the earlier modules, except kept modules that the script has not imported. */
 static void end_put_back_old(struct python_object *modules)
 {
     struct python_object *name;
@@ -400,7 +402,7 @@ static void end_put_back_old(struct python_object *modules)
         (void)python.PyDict_DelItem(modules, name);
 }
 
-/* What is still there goes back to its place, for Python's own way to find it. */
+/* Puts back all modules that still exist, so that Python's own way finds them. */
 static void end_put_back(struct python_object *modules, struct python_object *taken)
 {
     end_put_back_old(modules);
@@ -419,11 +421,11 @@ static void end_put_back(struct python_object *modules, struct python_object *ta
     }
 }
 
-/* Returns false when something still refers to what the script has left, such as a handler of a
- * signal or a hook: only Python's own way finds it. */
+/* Returns false when a hook, a signal handler or the like still refers to objects of the script:
+ * only Python's own way finds it. */
 static bool end_take_apart(void)
 {
-    /* All that a script has made is young, unless the collector has been there since. */
+    /* All objects of the script are young, unless the collector has run since. */
     const bool is_young = end_count_collections() == end_collections;
     struct python_object *modules = python.PyImport_GetModuleDict();
     struct python_object *watched = end_watch_variables(modules);
@@ -466,9 +468,9 @@ void script_end(int status)
     if (!end_is_alone() || end_count_names() != end_names)
         end_slowly(status);
     if (!end_flush_both())
-        end_slowly(status); /* which tells it in the words of this version */
+        end_slowly(status); /* it reports the error in the words of this version */
     if (!end_take_apart())
         end_slowly(status);
-    (void)end_flush_both(); /* Python's own second time comes when they are gone, too */
+    (void)end_flush_both(); /* Python, too, flushes again when the modules are gone */
     exit(status);
 }

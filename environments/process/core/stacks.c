@@ -20,10 +20,10 @@
 
 #define STACKS_SECONDS 0.1
 
-/* What Python's writer takes for the thread that it is in, and for all, the newest first. */
+/* Arguments of Python's writer: for the current thread, and for all threads, the newest first. */
 enum { STACKS_OF_ONE = 63, STACKS_OF_ALL = 64 };
 
-/* Both can write here, so nothing of it is believed. */
+/* Worker and supervisor can write here, so the supervisor believes none of it. */
 struct stacks_area {
     atomic_uint is_done;
     atomic_uint length;
@@ -34,10 +34,10 @@ typedef void stacks_python(int number);
 
 static stacks_python *stacks_writer;    /* NULL: there is none */
 static struct stacks_area *stacks_area; /* NULL: there is none */
-static stacks_python *stacks_former;    /* of the starter: Python's handler for its signal */
+static stacks_python *stacks_former;    /* the starter's: Python's handler for its signal */
 
-/* Python makes NUMBER a signal whose handler writes stacks to descriptor 0; the signal it does not
- * get. Returns the handler, or NULL. */
+/* Lets Python register NUMBER as a signal whose handler writes stacks to descriptor 0, and takes
+ * the signal back. Returns the handler, or NULL. */
 static stacks_python *stacks_register(struct python_object *module, int number, bool is_of_all)
 {
     struct python_object *result;
@@ -82,7 +82,8 @@ static void stacks_be_done(void)
     stacks_futex(FUTEX_WAKE, 1, NULL);
 }
 
-/* Adds to FILE what Python writes for NUMBER, and shows what is in it now. */
+/* Adds to FILE the stacks that Python writes for NUMBER, and copies its contents to the shared
+ * memory. */
 static void stacks_write_to(int file, int number)
 {
     ssize_t length;
@@ -92,8 +93,8 @@ static void stacks_write_to(int file, int number)
     atomic_store(&stacks_area->length, length > 0 ? (unsigned)length : 0);
 }
 
-/* In the copy, which has no thread but this one, and whatever the others were in the middle of:
- * only what a handler of a signal may do is done. If that fails nobody but the copy ends. */
+/* In the copy, which has this thread only, while the other threads may have been anywhere: only
+ * calls that a signal handler may make are made. If it crashes, only the copy ends. */
 static _Noreturn void stacks_write(void)
 {
     sigset_t all;
@@ -111,8 +112,8 @@ static _Noreturn void stacks_write(void)
     _exit(0);
 }
 
-/* The copy is a child of the supervisor, so that the script has none that it does not know. What
- * the script has printed is flushed, too. */
+/* The copy is a child of the supervisor, so that the script gets no unknown child. The starter's
+ * handler flushes the output of the script, too. */
 static void stacks_on_signal(int number, siginfo_t *information, void *context)
 {
     const int error = errno;
@@ -128,8 +129,8 @@ static void stacks_on_signal(int number, siginfo_t *information, void *context)
     stacks_former(number);
 }
 
-/* The signal is the starter's: a script sees no other one handled, and one that has a handler of
- * its own for it, or blocks it, is not asked. */
+/* The signal is the starter's, so the script sees no further signal handled. A script that has a
+ * handler of its own for it, or blocks it, is not asked. */
 void stacks_answer(void)
 {
     struct sigaction action;
@@ -158,7 +159,7 @@ void stacks_leave(void)
     stacks_area = NULL;
 }
 
-/* What is there when the time is over is better than nothing. */
+/* When the time is over, a part of the stacks is better than none. */
 static void stacks_wait(void)
 {
     const double deadline = clock_seconds() + STACKS_SECONDS;
@@ -178,7 +179,7 @@ size_t stacks_take(pid_t pid, char *text)
     if (!stacks_area)
         return 0;
     atomic_store(&stacks_area->is_done, 0);
-    syscall(SYS_tgkill, pid, pid, STARTER_SIGNAL); /* of its threads the main one */
+    syscall(SYS_tgkill, pid, pid, STARTER_SIGNAL); /* to its main thread */
     stacks_wait();
     length = atomic_load(&stacks_area->length);
     if (length > CONTROL_STACKS_BYTES)

@@ -20,10 +20,10 @@
 static const struct worker_job *worker_job;
 static const int *worker_descriptors;
 static size_t worker_count;
-static bool worker_has_network; /* one that the zygote has made */
-static char worker_name[16];    /* the zygote's: a supervisor has another one */
+static bool worker_has_network; /* made by the zygote */
+static char worker_name[16];    /* the zygote's name; a supervisor has another */
 
-/* By descriptors of the server's, which may move others there. */
+/* Writes to descriptors of the server, which has the right to move others there. */
 static void worker_enter_cgroups(const int *procs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static void worker_prepare(struct runner_preparation *preparation, const struct 
     runner_need(NEED_ALWAYS, script_lay_over(preparation, program), "cannot lay over the script");
 }
 
-/* Only what the zygote had stays, and the gate. */
+/* Keeps the zygote's descriptors and the gate, and closes all others. */
 static void worker_close_descriptors(void)
 {
     int last = STDERR_FILENO;
@@ -57,7 +57,8 @@ static void worker_close_descriptors(void)
     descriptors_close(last + 1, INT_MAX);
 }
 
-/* Its code comes to its script, and then a byte to the gate, with its input if it has one. */
+/* The code comes into the file of the script, and then a byte to the gate, with the input if there
+ * is one. */
 static void worker_wait(void)
 {
     size_t count = 0;
@@ -71,7 +72,7 @@ static void worker_wait(void)
         _exit(0);
     if (count == 1) {
         close(input);
-        stacks_leave(); /* who asks by the input is not about to end it; and it may be copied */
+        stacks_leave(); /* a session outlives an interrupt, and may be copied */
     }
     close(STARTER_GATE);
 }

@@ -2,9 +2,9 @@
  *
  *     zygote --clone(PARENT, namespaces)--> supervisor --fork--> worker
  *
- * The supervisor, pid 1 of the tree, is a copy of the zygote, too, but runs nothing of Python: it
- * builds what the tree is held by beside what it has from the zygote, forks, and goes on as the
- * supervisor of any tree (runner/supervisor.c). */
+ * The supervisor, pid 1 of the tree, is a copy of the zygote, too, but runs no Python: it builds
+ * the layers that the tree does not have from the zygote, forks, and goes on as the supervisor of
+ * any tree (runner/supervisor.c). */
 #pragma once
 
 #include "environments/process/control.h"
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the zygote knows of all its workers. */
+/* The same for all workers of a zygote. */
 struct worker_job {
     uint32_t layers;
-    char *payload; /* of the CONTROL_RUN, LENGTH bytes */
+    char *payload; /* LENGTH bytes of the CONTROL_RUN */
     size_t length;
     const int
         *kept; /* descriptors of the zygote that are not ours, and STARTER_GATE: COUNT, rising */
     size_t count;
     void (*prepare)(void); /* in the worker, before it waits for its code */
-    void (*begin)(void);   /* in it, when the code is there; does not return */
+    void (*begin)(void);   /* in the worker, when its code is there; does not return */
 };
 
 /* In the zygote: makes a supervisor, and a worker, with DESCRIPTORS, of enum zygote_order, COUNT of
- * them. -1 with errno set when there is none; what becomes of it later its channel tells. */
+ * them. -1 with errno set when there is no supervisor; its channel reports later failures. */
 int worker_make(const struct worker_job *job, const int *descriptors, size_t count);

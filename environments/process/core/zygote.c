@@ -23,7 +23,7 @@ enum {
 };
 
 static int zygote_kept[ZYGOTE_KEPT];
-static int zygote_copies; /* since it has last learnt something */
+static int zygote_copies; /* since the zygote has last learnt something */
 
 static int zygote_compare(const void *one, const void *other)
 {
@@ -35,8 +35,8 @@ static bool zygote_is_ours(int fd)
     return fd == CONTROL_FD || (fd >= ZYGOTE_ORDERS_FD && fd <= ZYGOTE_PRINTS_FD);
 }
 
-/* What is open beside what is ours, and the gate of workers. False when there is more than a copy
- * can have. */
+/* Lists the open descriptors that are not ours, and the gate of workers. False when a copy cannot
+ * have so many. */
 static bool zygote_list_descriptors(struct worker_job *job)
 {
     DIR *list = opendir("/proc/self/fd");
@@ -60,7 +60,7 @@ static bool zygote_list_descriptors(struct worker_job *job)
     return true;
 }
 
-/* The job's file, which stays in memory. False when there is none. */
+/* Reads the file of the job, which stays in memory. False when there is no such file. */
 static bool zygote_read_job(struct worker_job *job)
 {
     const struct zygote_job *head;
@@ -140,8 +140,8 @@ bool zygote_is_here(void)
     return fstat(ZYGOTE_ORDERS_FD, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* While there is nothing else to do, or after some copies that would have been quicker for it. True
- * when it has learnt all. */
+/* Learns while there is no order, or after some copies that it would have made quicker. True when
+ * nothing is left to learn. */
 static bool zygote_learn(const struct zygote_hooks *hooks)
 {
     struct pollfd orders = {.fd = ZYGOTE_ORDERS_FD, .events = POLLIN};

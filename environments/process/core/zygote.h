@@ -8,19 +8,19 @@
 /* True in a process that has been started as a zygote. */
 bool zygote_is_here(void);
 
-/* What the program that is copied does about it. */
+/* The functions of the program that is copied. */
 struct zygote_hooks {
-    void (*before)(void); /* each copy */
-    void (*after)(void);  /* it, in the zygote */
+    void (*before)(void); /* before each copy */
+    void (*after)(void);  /* after each copy, in the zygote */
     enum zygote_answer (*load)(const char *name, char ret_why[ZYGOTE_TEXT_BYTES]); /* a module */
-    /* What makes copies quicker, when no order has come for a moment; true when that was all. It
-     * takes about a second at most. */
+    /* Makes later copies quicker, when no order has come for a moment; true when nothing is left to
+     * learn. Takes about a second at most. */
     bool (*learn)(void);
     void (*prepare)(void); /* in a worker, before it waits for its code */
-    void (*begin)(void);   /* in it, when the code is there; does not return */
+    void (*begin)(void);   /* in the worker, when its code is there; does not return */
 };
 
-/* In a zygote that must not make workers, because of WHY. */
+/* In a zygote that must not make workers: reports WHY and ends. */
 _Noreturn void zygote_refuse(const char *why);
 
 /* In a zygote: does not return. */

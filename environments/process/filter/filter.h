@@ -1,8 +1,7 @@
 /* Filters of system calls. Each is a table of rules (filter_rule.h) that is compiled when the
  * program is built: starting a tree costs no more than handing the result to the kernel.
  *
- *     x_rules.c --filter-compiler, on the machine that builds--> filter_programs.c -->
- * filter_install()
+ *     x_rules.c --filter-compiler, when building--> filter_programs.c --> filter_install()
  */
 #pragma once
 
@@ -14,10 +13,10 @@ enum filter {
     FILTER_SANDBOX_OFFLINE, /* the same without any socket of a network: where a tree cannot have a
                                network of its own */
     FILTER_ZYGOTE,          /* FILTER_SANDBOX, and namespaces of its own for each worker */
-    FILTER_WORKER,      /* added to it by a worker, and to FILTER_SANDBOX by a program, before it
-                           begins: what only their supervisors need */
-    FILTER_SHARED_ROOT, /* added to them where a tree cannot have a root of its own: what file
-                           rules let pass */
+    FILTER_WORKER, /* added to it by a worker, and to FILTER_SANDBOX by a program, before it begins:
+                      forbids calls that only their supervisors need */
+    FILTER_SHARED_ROOT, /* added to them where a tree cannot have a root of its own: forbids calls
+                           that file rules let pass */
     FILTER_PROXY,       /* added to FILTER_SANDBOX by the proxy of a run, for itself */
 };
 

@@ -21,8 +21,8 @@ static bool rule_names(const struct filter_rule *rule, const char *name)
     return false;
 }
 
-/* Adds what the rules from RULE on say of call NAME. True when an answer without a test was among
- * it: nothing behind that one is looked at. */
+/* Adds the rules for call NAME, from RULE on. True if a rule without a test was found: later rules
+ * do not count. */
 static bool branch_add_rules(struct filter_branch *branch, const struct filter_rule *rule,
                              const char *name)
 {

@@ -9,13 +9,13 @@
 
 enum {
     BRANCH_TESTS_MOST = 64,
-    BRANCHES_MOST = FILTER_CALLS + 3, /* and what lies above them */
+    BRANCHES_MOST = FILTER_CALLS + 3, /* and three for higher numbers */
 };
 
-/* What is done with the call FIRST, and with those up to the next branch. */
+/* The answer to the call FIRST, and to the calls up to the next branch. */
 struct filter_branch {
     uint32_t first;
-    int answer; /* where no test fits */
+    int answer; /* if no test fits */
     size_t test_count;
     const struct filter_rule *tests[BRANCH_TESTS_MOST]; /* borrowed; the first that fits answers */
 };

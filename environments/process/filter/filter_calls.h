@@ -1,12 +1,12 @@
-/* Which system calls there are on an architecture, as libseccomp knows them, and those that are
- * newer than the libseccomp of Debian 12: all builds have the same filters. */
+/* The system calls of an architecture, as libseccomp knows them, and calls that are newer than the
+ * libseccomp of Debian 12, so that all builds have the same filters. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FILTER_CALLS = 470 }; /* no call that is known here has a number as high */
+enum { FILTER_CALLS = 470 }; /* above the number of every known call */
 
 /* The name of call NUMBER of ARCHITECTURE (SCMP_ARCH_X), owned by the caller; NULL: there is none.
  */

@@ -49,7 +49,7 @@ static void code_skip_if(struct filter_code *code, uint16_t operation, uint32_t 
                                         .k = value});
 }
 
-/* The same if it does not. */
+/* Leaves out the next LENGTH instructions unless OPERATION finds VALUE. */
 static void code_skip_unless(struct filter_code *code, uint16_t operation, uint32_t value,
                              size_t length)
 {
@@ -76,7 +76,7 @@ static void code_put_test(struct filter_code *code, const struct filter_rule *ru
         code_skip_if(code, CODE_IF_HAS, rule->value, 1);
 }
 
-/* Of a little-endian machine. */
+/* The place of the lower half of ARGUMENT, on a little-endian machine. */
 static size_t lower_half_of(unsigned argument)
 {
     return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);

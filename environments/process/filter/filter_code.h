@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Written from its end, because then the length of what a jump leaves out is known. */
+/* A program is written from its end, because then the length of each jump is known. */
 struct filter_code {
     struct sock_filter instructions[BPF_MAXINSNS];
-    size_t first; /* those from here on are in use */
+    size_t first; /* the instructions from here on are in use */
 };
 
-/* The program, as yet without a part: it kills. */
+/* Begins the program. Without a part it kills. */
 void filter_code_init(struct filter_code *code);
 
 /* Adds a part: calls of ARCHITECTURE (AUDIT_ARCH_X) are answered by BRANCHES. */
 void filter_code_add(struct filter_code *code, uint32_t architecture,
                      const struct filter_branches *branches);
 
-/* After the last part. */
+/* Ends the program after the last part. */
 void filter_code_finish(struct filter_code *code);

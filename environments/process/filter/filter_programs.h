@@ -1,4 +1,4 @@
-/* What the filter compiler makes. */
+/* The output of the filter compiler. */
 #pragma once
 
 #include <linux/filter.h>

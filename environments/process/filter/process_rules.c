@@ -5,7 +5,8 @@
 
 enum { IO_PRIORITY_OF_USER = 3 }; /* from linux/ioprio.h */
 
-/* The process that a call acts on must be 0, the caller; and no call acts on all of a user. */
+/* The process that a call acts on must be 0, the caller; no call acts on all processes of a user.
+ */
 static const struct filter_rule process_rules[] = {
     {"prlimit64", EPERM, FILTER_IS_NOT, 0, 0},
     {"sched_setaffinity sched_setattr sched_setparam sched_setscheduler", EPERM, FILTER_IS_NOT, 0,

@@ -1,6 +1,6 @@
-/* What is left to the proxy of a run (environments/egress/helper) from its first connection on: to
- * take connections, to have the C library resolve names, to connect, and to pass bytes on. It makes
- * no listener, opens nothing to write, starts no program, and signals nobody. */
+/* The calls of the proxy of a run (environments/egress/helper) from its first connection on: it
+ * takes connections, lets the C library resolve names, connects, and passes bytes on. It makes no
+ * listener, opens nothing to write, starts no program, and signals nobody. */
 #include "environments/process/filter/filter_rule.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 enum { OPENS_TO_CHANGE = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) };
 
 static const struct filter_rule proxy_rules[] = {
-    /* What the resolver reads: its configuration, a list of hosts, modules */
+    /* Files that the resolver reads: its configuration, a list of hosts, modules */
     {"openat", EROFS, FILTER_HAS, 2, OPENS_TO_CHANGE},
     {"openat read pread64 lseek fcntl close", FILTER_ALLOW},
     {"stat fstat newfstatat statx", FILTER_ALLOW},
 
-    /* The network of the machine. What asks a service of the machine, or what addresses there are,
-     * goes on without. */
+    /* The network of the machine. If a query of a local service, or of the machine's addresses,
+     * fails, the C library goes on without it. */
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET},
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET6},
     {"socket", EAFNOSUPPORT},

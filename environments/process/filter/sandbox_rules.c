@@ -1,6 +1,6 @@
-/* What a program in a sandbox may ask of the kernel. A call that is not named is refused (EPERM).
- * Where programs try a newer call first, the answer is that the kernel lacks it (ENOSYS): then they
- * go on with the older one. */
+/* The system calls of a program in a sandbox. A call that is not named is refused (EPERM). If
+ * programs try a newer call first, the answer is that the kernel lacks it (ENOSYS): then they go on
+ * with the older call. */
 #include "environments/process/filter/filter_rule.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/personality.h>
 #include <sys/socket.h>
 
-/* Debian 12's headers lack some. Of CLONE_NEWTIME the flags of clone have no bit. */
+/* Debian 12's headers lack some constants. The flags of clone have no bit for CLONE_NEWTIME. */
 enum {
     NAMESPACES_OF_CLONE = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                           CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
@@ -52,12 +52,12 @@ static const struct filter_rule sandbox_rules[] = {
     {"fstat fstatfs getdents getdents64 fchdir ftruncate fallocate fchmod fchown", FILTER_ALLOW},
     {"fgetxattr flistxattr fsetxattr fremovexattr", FILTER_ALLOW},
     {"pipe pipe2 eventfd eventfd2 signalfd signalfd4 memfd_create", FILTER_ALLOW},
-    /* Characters that a terminal, which is the user's, would take for typed ones. */
+    /* The next two put characters into the input of a terminal, which is the user's. */
     {"ioctl", EPERM, FILTER_IS, 1, TIOCSTI},
     {"ioctl", EPERM, FILTER_IS, 1, TIOCLINUX},
     {"ioctl", FILTER_ALLOW},
 
-    /* Waiting for several */
+    /* Waiting for several descriptors */
     {"poll ppoll select pselect6", FILTER_ALLOW},
     {"epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2", FILTER_ALLOW},
 
@@ -87,7 +87,8 @@ static const struct filter_rule sandbox_rules[] = {
     {"timer_create timer_delete timer_getoverrun timer_gettime timer_settime", FILTER_ALLOW},
     {"timerfd_create timerfd_gettime timerfd_settime", FILTER_ALLOW},
 
-    /* Scheduling and limits: they end at the PID namespace, or FILTER_OTHER_PROCESSES ends them */
+    /* Scheduling and limits: they end at the PID namespace, or are restricted by
+     * FILTER_OTHER_PROCESSES */
     {"sched_yield sched_getaffinity sched_setaffinity sched_getattr sched_setattr", FILTER_ALLOW},
     {"sched_getparam sched_setparam sched_getscheduler sched_setscheduler", FILTER_ALLOW},
     {"sched_get_priority_max sched_get_priority_min sched_rr_get_interval", FILTER_ALLOW},
@@ -104,14 +105,14 @@ static const struct filter_rule sandbox_rules[] = {
     {"personality", FILTER_ALLOW, FILTER_IS, 0, PER_LINUX},
     {"personality", FILTER_ALLOW, FILTER_IS, 0, (uint32_t)ASK_FOR_PERSONALITY},
 
-    /* Sockets. Netlink tells what addresses there are (getifaddrs, if_nameindex); changing them
-     * takes a capability. */
+    /* Sockets. Netlink lists the addresses (getifaddrs, if_nameindex); changing them takes a
+     * capability. */
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_UNIX},
     {"socket", EAFNOSUPPORT, FILTER_HAS, 0, ~(uint32_t)BITS_OF_FAMILIES},
     {"socket", EAFNOSUPPORT, FILTER_IS, 0, AF_UNSPEC},
     {"socket", EAFNOSUPPORT, FILTER_IS, 0, AF_PACKET},
-    /* Of the internet's, TCP, UDP and ping: not MPTCP, SCTP, UDP-Lite and what else the kernel
-     * would load a module for, which nothing but scripts would use here. */
+    /* Of the internet's protocols, TCP, UDP and ping: not MPTCP, SCTP, UDP-Lite and others for
+     * which the kernel would load a module that only scripts would use here. */
     {"socket", EPROTONOSUPPORT, FILTER_HAS, 2, ~(uint32_t)BITS_OF_PROTOCOLS},
     {"socket", EPROTONOSUPPORT, FILTER_IS, 2, IPPROTO_DCCP},
     {"socket", ESOCKTNOSUPPORT, FILTER_HAS, 1, BITS_OF_OTHER_TYPES},
@@ -119,7 +120,7 @@ static const struct filter_rule sandbox_rules[] = {
     {"socket", FILTER_ALLOW, FILTER_IS, 0, AF_INET6},
     {"socket", EAFNOSUPPORT, FILTER_IS_NOT, 0, AF_NETLINK},
     {"socket", EPROTONOSUPPORT, FILTER_IS_NOT, 2, NETLINK_ROUTE},
-    /* The kernel makes two of any family, and then looks whether that has pairs. */
+    /* The kernel makes two sockets of any family, and then looks whether the family has pairs. */
     {"socketpair", EAFNOSUPPORT, FILTER_IS_NOT, 0, AF_UNIX},
     {"socket socketpair bind connect listen accept accept4 shutdown", FILTER_ALLOW},
     {"sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg", FILTER_ALLOW},
@@ -133,8 +134,8 @@ static const struct filter_rule sandbox_rules[] = {
     {"msgget msgsnd msgrcv msgctl", FILTER_ALLOW},
     {"mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr", FILTER_ALLOW},
 
-    /* What a process may do with itself. Undumpable it would hide from the supervisor what files it
-     * holds. */
+    /* Settings of a process for itself. If it were undumpable, it would hide its files from the
+     * supervisor. */
     {"prctl", 0, FILTER_IS, 0, PR_SET_DUMPABLE},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_GET_DUMPABLE},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SET_NAME},
@@ -164,7 +165,7 @@ static const struct filter_rule sandbox_rules[] = {
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_GET_SPECULATION_CTRL},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, WRITE_XOR_EXECUTE},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, WRITE_XOR_EXECUTE + 1},
-    /* Of ARM alone: vectors, authenticated pointers, tagged addresses */
+    /* On ARM only: vectors, authenticated pointers, tagged addresses */
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SVE_SET_VL},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_SVE_GET_VL},
     {"prctl", FILTER_ALLOW, FILTER_IS, 0, PR_PAC_RESET_KEYS},
@@ -179,8 +180,8 @@ static const struct filter_rule sandbox_rules[] = {
      FILTER_ALLOW},
     {"setns", FILTER_ALLOW, FILTER_IS, 1, CLONE_NEWUSER},
 
-    /* Not there, and so not tried again: io_uring, whose work no filter sees; what reads the table
-     * of mounts in a new way; memory that the kernel itself cannot see; kernel AIO. */
+    /* Absent for programs, which do not try them again: io_uring, whose work no filter sees; new
+     * calls that read the table of mounts; memory that the kernel itself cannot see; kernel AIO. */
     {"io_uring_setup io_uring_enter io_uring_register", ENOSYS},
     {"io_setup io_submit io_getevents io_pgetevents io_cancel io_destroy", ENOSYS},
     {"statmount listmount open_tree_attr memfd_secret", ENOSYS},
@@ -189,7 +190,7 @@ static const struct filter_rule sandbox_rules[] = {
     {0},
 };
 
-/* As where no way leads to the network: connecting programs know what it means, and say so. */
+/* The error of a machine without a route: programs that connect know it, and report it. */
 static const struct filter_rule offline_rules[] = {
     {"socket", ENETUNREACH, FILTER_IS, 0, AF_INET},
     {"socket", ENETUNREACH, FILTER_IS, 0, AF_INET6},
@@ -213,7 +214,8 @@ const struct filter_rules offline_filter = {
     .is_native_only = true,
 };
 
-/* What a zygote may do, and its workers may not; their supervisors until they are undumpable. */
+/* Calls that a zygote may use. Its workers may not; their supervisors may until they are
+ * undumpable. */
 static const struct filter_rule zygote_rules[] = {
     {"clone unshare", FILTER_ALLOW},
     {"setns", FILTER_ALLOW, FILTER_IS, 1, CLONE_NEWNET},

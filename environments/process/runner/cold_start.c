@@ -23,7 +23,7 @@ static void enter_cgroups_late(int fd, char *const *directories)
     }
 }
 
-/* Cgroups can be entered no more. */
+/* From now on no cgroup can be entered. */
 static void seal_late(int fd, const struct runner_preparation *preparation)
 {
     if (preparation->has_mounts)
@@ -54,7 +54,7 @@ static void show_paths(int fd, const struct program *program,
         confine_fail(fd, "cannot show in the sandbox: ", subject);
 }
 
-/* The proxy has one listener, so it is sent when this tree is not refused any more. */
+/* The proxy takes one listener, so it is sent when this tree can no longer be refused. */
 static void cold_start_let_out(int fd, const struct program *program)
 {
     if (program->outlet >= 0)

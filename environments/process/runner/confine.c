@@ -1,4 +1,5 @@
-/* What a program loses before it begins: rights that a root has, and more than its limits. */
+/* Takes from a program, before it begins, the capabilities of root and all resources above its
+ * limits. */
 #include "environments/process/runner/runner.h"
 
 #include <dirent.h>
@@ -62,8 +63,8 @@ static void set_limit(int fd, __rlimit_resource_t resource, rlim_t most)
     confine_need(fd, setrlimit(resource, &limit), "cannot set a resource limit", "");
 }
 
-/* Tasks of our uid that exist already: without a user namespace of its own the process limit
- * counts them all. */
+/* Counts the tasks of our uid: without a user namespace of its own the process limit counts them
+ * all. */
 static rlim_t count_tasks(void)
 {
     DIR *proc = opendir("/proc");
@@ -104,9 +105,9 @@ static bool is_kept(int capability, uint32_t kept)
     return capability < 32 && kept & 1U << capability;
 }
 
-/* Even uid 0 gets no capability back by exec when the bounding set is empty. Who may not empty it
- * (another user, or root in a container with few rights) gets none back either, because of
- * no_new_privs. */
+/* Even uid 0 gets no capability back by exec when the bounding set is empty. A process that may not
+ * empty the set (of another user, or of root in a container with few rights) gets none back either,
+ * because of no_new_privs. */
 static void empty_bounding_set(int fd, uint32_t kept)
 {
     for (int capability = 0; capability <= 63; capability++) {
@@ -119,8 +120,8 @@ static void empty_bounding_set(int fd, uint32_t kept)
     }
 }
 
-/* Root keeps them anyway. Where nobody else can, there is less that a zygote keeps for its workers,
- * and so no reason to fail. */
+/* Root keeps its capabilities anyway. If another user cannot keep them, the zygote has less for its
+ * workers, which is no error. */
 static void keep_over_exec(uint32_t kept)
 {
     for (int capability = 0; capability < 32; capability++)

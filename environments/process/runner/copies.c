@@ -17,7 +17,7 @@
 enum {
     COPY_CGROUPS_BYTES = 4096,
     COPY_STAT_BYTES = 512,
-    COPY_LOOKS = 100, /* for what it has started: more is a bomb */
+    COPY_LOOKS = 100, /* for its descendants: more is a fork bomb */
     COPY_WAITING = 2, /* at the gate: the copy, and the program, which starts nothing meanwhile */
 };
 
@@ -35,7 +35,7 @@ static void copy_close_way(struct copy *copy)
         copy_close(&copy->cgroups[i]);
 }
 
-/* Only we reap it, so its number is its own until that. */
+/* Only we reap the copy, so no other process has its number before. */
 static void copy_kill(const struct copy *copy)
 {
     if (copy->pid > 0)
@@ -82,8 +82,8 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
                                                   : "the session has too many copies");
 }
 
-/* One message over the gate of COPY, TEXT of SIZE bytes with its NUL; who has sent it: *RET_SENDER.
- * Returns its length; 0: the gate has ended. */
+/* One message over the gate of COPY, TEXT of SIZE bytes with its NUL; *RET_SENDER is the pid of the
+ * sender. Returns its length; 0: the gate has ended. */
 static size_t copy_receive(const struct copy *copy, char *text, size_t size, pid_t *ret_sender)
 {
     union {
@@ -106,7 +106,7 @@ static size_t copy_receive(const struct copy *copy, char *text, size_t size, pid
     return count > 0 ? (size_t)count : 0;
 }
 
-/* The script chose the text: what no terminal or model should get is left out. */
+/* The script chose the text: characters that no terminal or model should get become '?'. */
 static void copy_clean(char *text)
 {
     for (; *text; text++)
@@ -170,13 +170,13 @@ static struct copy_stat copy_read_stat(pid_t pid)
     return stat;
 }
 
-/* A look for what a copy has started before it was in its cgroups. */
+/* A search for processes that a copy has started before it was in its cgroups. */
 struct copy_look {
     struct descendants_visitor visitor;
     const struct copies *copies;
     const struct copy *copy;
     const char *cgroups;      /* of the program */
-    unsigned long long began; /* the copy */
+    unsigned long long began; /* of the copy, in ticks */
     unsigned *found;
     bool *has_failed;
 };
@@ -203,7 +203,8 @@ static bool copies_have(const struct copies *copies, pid_t pid)
     return false;
 }
 
-/* Whose parent has ended is a child of ours; what is older than the copy is not from it. */
+/* If the parent of a process has ended, the process is our child. If it is older than the copy, it
+ * is not from the copy. */
 static void copy_visit_orphan(const struct descendants_visitor *visitor, pid_t pid, pid_t parent)
 {
     const struct copy_look *look = CONTAINER_OF(visitor, const struct copy_look, visitor);
@@ -216,7 +217,7 @@ static void copy_visit_orphan(const struct descendants_visitor *visitor, pid_t p
     descendants_visit_all(pid, &below.visitor);
 }
 
-/* Once more until nothing is found: what is found may have started more meanwhile. */
+/* Looks again until nothing is found: processes that were found may have started more meanwhile. */
 static bool copy_take_all(const struct copies *copies, const struct copy *copy)
 {
     char cgroups[COPY_CGROUPS_BYTES];
@@ -259,7 +260,7 @@ static void copy_start(const struct copies *copies, struct copy *copy, pid_t sen
     copy_close_way(copy);
 }
 
-/* In its program's words, as far as they go. */
+/* Reports the reason in the WORDS of its program. */
 static void copy_tell_why(struct copy *copy, const char *words)
 {
     char why[CONTROL_WHY_BYTES + 64];
@@ -283,7 +284,7 @@ static void copy_on_gate(const struct copies *copies, struct copy *copy, pid_t p
         copy_fail(copy, "the session has made no copy of itself");
 }
 
-/* A message of the server's, or the end of the lifeline: the cgroups are killed then. */
+/* A message of the server, or the end of the lifeline, at which the server kills the cgroups. */
 static void copy_on_control(struct copies *copies, struct copy *copy)
 {
     struct control_header header;

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DEEPEST = 256 }; /* of a longer chain, the rest is reached when the upper part is dead */
+enum { DEEPEST = 256 }; /* the rest of a longer chain is reached when the upper part is dead */
 
 /* From the line PPid of /proc/PID/status; 0 when PID is gone. */
 static pid_t parent_of(pid_t pid)
@@ -70,7 +70,7 @@ void descendants_visit_children(pid_t parent, const struct descendants_visitor *
     closedir(threads);
 }
 
-/* Visits those below a process on behalf of another visitor. */
+/* Visits the descendants of a process on behalf of another visitor. */
 struct descendants_walk {
     struct descendants_visitor visitor;
     const struct descendants_visitor *actual; /* borrowed */

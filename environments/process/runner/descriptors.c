@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-enum { DESCRIPTORS = 65536 }; /* more than anything has that comes here */
+enum { DESCRIPTORS = 65536 }; /* more than any caller has */
 
 void descriptors_close(int first, int last)
 {

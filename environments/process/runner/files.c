@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* PATH, whose parts must not be links, where openat2(2) is not to be had. */
+/* Opens PATH, whose parts must not be links, where openat2(2) is not to be had. */
 static int files_open_by_parts(const char *path)
 {
     int place = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -34,7 +34,8 @@ static int files_open_by_parts(const char *path)
     return place;
 }
 
-/* What a policy names could have been replaced by a link, where scripts can write. */
+/* Opens PATH of a policy without following links, which scripts could have put where they can
+ * write. */
 static int files_open_named(const char *path)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -43,7 +44,7 @@ static int files_open_named(const char *path)
     return place >= 0 || (errno != ENOSYS && errno != EPERM) ? place : files_open_by_parts(path);
 }
 
-/* PLACE, which is taken, can be used so; what is not there, as errno says, cannot. */
+/* Allows ACCESS to PLACE (taken). If errno says that PLACE does not exist, no rule is needed. */
 static int files_allow_place(int rules, int place, enum landlock_access access)
 {
     int ret;
@@ -60,7 +61,7 @@ static int files_allow_named(int rules, const char *path, enum landlock_access a
     return files_allow_place(rules, files_open_named(path), access);
 }
 
-/* What PATH, which is the machine's, leads to. */
+/* Allows ACCESS to the target of PATH, a path of the machine. */
 static int files_allow(int rules, const char *path, enum landlock_access access)
 {
     return files_allow_place(rules, open(path, O_PATH | O_CLOEXEC), access);
@@ -71,7 +72,7 @@ static bool files_is_device(const char *path)
     return strncmp(path, "/dev/", strlen("/dev/")) == 0;
 }
 
-/* A rule for all of it is among those for a root of its own. */
+/* With a root of its own one rule for all of /etc suffices (files_allow_own). */
 static bool files_is_setting(const char *path)
 {
     return strncmp(path, "/etc/", strlen("/etc/")) == 0;
@@ -87,7 +88,7 @@ static int files_allow_table(int rules, bool has_root)
     return files_allow(rules, "/proc", LANDLOCK_READ);
 }
 
-/* What only a root of its own makes private. */
+/* Allows ACCESS to places that only a root of its own makes private. */
 static int files_allow_own(int rules)
 {
     return files_allow(rules, "/", LANDLOCK_LIST) < 0 ||
@@ -98,8 +99,8 @@ static int files_allow_own(int rules)
                : 0;
 }
 
-/* Of a place where the kernel, or who manages devices, keeps a name for each: libraries look for
- * theirs there. In a root of its own there are no others. */
+/* Allows listing the directory in which the kernel, or its device manager, has a name for each
+ * device: libraries look there for theirs. A root of its own has no other names there. */
 static int files_allow_names(int rules, const char *path)
 {
     static const char *const places[] = {"/dev/dri/", "/sys/class/", "/sys/bus/"};

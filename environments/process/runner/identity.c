@@ -1,10 +1,10 @@
 /* A user of its own for the tree of a root server: root's quotas are the server's, too, and the
- * kernel does not hold limits of processes against root. Nobody else has its number, and in its
- * user namespace it is still uid 0.
+ * kernel does not hold limits of processes against root. Nobody else has its uid, and in its user
+ * namespace it is still uid 0.
  *
  * On disk its files stay root's: mounts are shown through a map of owners. The kernel makes such
- * mounts only for root itself, so until the program's paths are shown nothing has entered the user
- * namespace, and then both the program and its supervisor do. */
+ * mounts only for root itself, so the program and its supervisor enter the user namespace only when
+ * the program's paths are shown. */
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define IDENTITY_FIRST 0x70000000U /* up to 0x70ffffff: given to users by no distribution */
-#define IDENTITY_LAST  0xfffffffeU /* of all numbers */
+#define IDENTITY_LAST  0xfffffffeU /* the last uid */
 
 enum { IDENTITY_BITS = 0x00ffffff, IDENTITY_STACK_BYTES = 16 * 1024, IDENTITY_GROUPS = 64 };
 
@@ -33,11 +33,12 @@ enum { IDENTITY_BITS = 0x00ffffff, IDENTITY_STACK_BYTES = 16 * 1024, IDENTITY_GR
 struct identity_child {
     char stack[IDENTITY_STACK_BYTES] __attribute__((aligned(16)));
     unsigned id;
-    bool is_alone; /* nobody in it makes another one */
+    bool is_alone; /* no process in it makes another namespace */
     int space;     /* the descriptor of its user namespace */
 };
 
-/* All that is done as root here, and the server's kill of what is not root any more. */
+/* True with all capabilities that are needed here, and by the server to kill processes of another
+ * uid. */
 static bool identity_is_privileged(void)
 {
     static const int needed[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_KILL,    CAP_NET_ADMIN,
@@ -54,8 +55,8 @@ static bool identity_is_privileged(void)
     return true;
 }
 
-/* The user namespace belongs to the new user, or what is counted in it would count for root. What
- * root may do is kept until then: some machines let nobody else make one. */
+/* The new user must own the user namespace, or the kernel would charge root for its use. Root's
+ * capabilities are kept until it is made: some machines let no other user make a namespace. */
 static int identity_enter_new(unsigned id, bool is_alone)
 {
     char map[64];
@@ -112,7 +113,8 @@ static int identity_write_map(pid_t pid, const char *name, const char *map)
     return kernel_file_write(path, map);
 }
 
-/* Of the namespace of PID: root's files are ID's, and everybody else's their own. */
+/* Makes and opens the map of the namespace of PID: root's files are ID's, other users keep theirs.
+ */
 static int identity_open_owners(pid_t pid, unsigned id)
 {
     char path[64];
@@ -182,8 +184,8 @@ void identity_make_files(const struct runner_preparation *preparation, bool as_p
     setfsuid(id);
 }
 
-/* For the kernel the program is not root, who owns devices, but as a rule their groups may use
- * them. What it is not shown of the files of these groups is out of its reach all the same. */
+/* For the kernel the program is not root, which owns devices, but as a rule their groups may use
+ * them. Other files of these groups stay out of its reach, because they are not shown. */
 int identity_join(const struct runner_preparation *preparation, const struct program *program)
 {
     gid_t groups[IDENTITY_GROUPS];

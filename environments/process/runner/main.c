@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Resets what is inherited from the server: dispositions, mask, descriptors, session, directory.
- * Its umask stays: who serves others has a private one, `pyexecd run` that of its user. */
+ * The umask stays: a server has a private one, `pyexecd run` has its user's. */
 static void forget_the_server(void)
 {
     sigset_t none;

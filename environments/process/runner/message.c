@@ -1,4 +1,4 @@
-/* What the server says. */
+/* Receives the messages of the server. */
 #include "base/descriptors.h"
 #include "environments/process/runner/runner.h"
 

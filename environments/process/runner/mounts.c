@@ -14,7 +14,7 @@
 
 enum {
     POINT_BYTES = 4096,
-    FIRST_BYTES = 4096, /* until it is known how many a program may have */
+    FIRST_BYTES = 4096, /* until the limit of the program is known */
 };
 
 /* File systems whose files are the kernel itself: uid 0 owns them, with or without capabilities. */
@@ -38,7 +38,7 @@ static bool is_octal(const char *text)
            text[2] <= '7';
 }
 
-/* In place: a blank is written \040 (proc(5)). */
+/* Decodes POINT in place: a blank is written \040 (proc(5)). */
 static void decode_point(char *point)
 {
     char *to = point;
@@ -54,7 +54,8 @@ static void decode_point(char *point)
     *to = '\0';
 }
 
-/* What we cannot reach is below another mount, or closed to our user, and so to the program. */
+/* If we cannot reach POINT, it is below another mount, or closed to our user and so to the program.
+ */
 static int make_read_only(const char *point)
 {
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -64,7 +65,7 @@ static int make_read_only(const char *point)
     return errno == EINVAL || errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -1;
 }
 
-/* LINE is one of mountinfo: ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS. */
+/* LINE is a line of mountinfo: ID PARENT DEVICE ROOT POINT OPTIONS ... - TYPE SOURCE OPTIONS. */
 static int seal_mount(const char *line)
 {
     const char *tail = strstr(line, " - ");
@@ -100,7 +101,7 @@ int mounts_seal_kernel(void)
     return ret;
 }
 
-/* 1, or 0 on a machine that has none; -1 with errno set when nobody can tell. */
+/* 1, or 0 on a machine without it; -1 with errno set when this is unknown. */
 static int find_shared_memory(void)
 {
     struct stat status;
@@ -128,7 +129,7 @@ int mounts_make_private(bool has_root)
     return found && !has_root ? mount_shared_memory(FIRST_BYTES) : 0;
 }
 
-/* Makes DIRECTORY, and what is between it and the mount. */
+/* Makes DIRECTORY and the directories between it and the mount. */
 static int mounts_make_directories(const char *directory)
 {
     char path[POINT_BYTES];
@@ -145,7 +146,7 @@ static int mounts_make_directories(const char *directory)
     return 0;
 }
 
-/* The server keeps DIRECTORY in the machine's shared memory: of all that is there, it is shown. */
+/* The server keeps DIRECTORY in the machine's shared memory, of which only DIRECTORY is shown. */
 static int show_directory(const char *directory, uint64_t bytes)
 {
     int tree;

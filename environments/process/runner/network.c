@@ -20,7 +20,7 @@ int network_prepare(void)
     return ret;
 }
 
-/* A socket stays in the network that it was made in, whoever holds it. */
+/* A socket stays in the network that it was made in, even if a process elsewhere holds it. */
 static int network_listen(void)
 {
     const struct sockaddr_in address = {.sin_family = AF_INET,

@@ -1,5 +1,6 @@
 /* A nursery: a PID namespace whose pid 1 does nothing but end with its server, and a zygote in it,
- * a Python that has started ahead of any code and makes a copy of itself for each (core/worker.c).
+ * a Python that has started ahead of any code and makes a copy of itself for each script
+ * (core/worker.c).
  *
  *     server --clone, exec--> runner --clone(PARENT)--> pid 1
  *                                    --clone(PARENT)--> zygote --clone(PARENT)--> supervisors
@@ -27,7 +28,7 @@
 
 enum { ZYGOTE_PID = 30000 };
 
-/* The zygote could not be started, as the pipe FAILURE says; or it was. */
+/* Reads the pipe FAILURE: a text if the zygote could not be started, else end-of-file. */
 static int nursery_on_failure(int failure)
 {
     char text[256];
@@ -41,7 +42,7 @@ static int nursery_on_failure(int failure)
     _exit(1);
 }
 
-/* Orphans are reaped by the kernel. */
+/* The kernel reaps orphans. */
 static _Noreturn void nursery_keep(const struct runner_preparation *preparation, int failure)
 {
     signal(SIGCHLD, SIG_IGN);
@@ -66,7 +67,7 @@ static _Noreturn void nursery_keep(const struct runner_preparation *preparation,
     }
 }
 
-/* What its workers need to know of PROGRAM, as a file. -1 with errno set. */
+/* Writes a file for the zygote: the layers, and the CONTROL_RUN of PROGRAM. -1 with errno set. */
 static int zygote_write_job(const struct program *program,
                             const struct runner_preparation *preparation)
 {
@@ -84,7 +85,8 @@ static void zygote_place(int fd, int from, int to)
     confine_need(fd, dup2(from, to), "cannot hand over a descriptor", "");
 }
 
-/* Processes are limited in each worker: here they would count for all of them. */
+/* Processes are limited in each worker: a limit of the zygote would hold for all workers together.
+ */
 static void zygote_limit(int fd, const struct control_run *run, unsigned layers)
 {
     struct control_run limits = *run;
@@ -93,8 +95,8 @@ static void zygote_limit(int fd, const struct control_run *run, unsigned layers)
     confine_limits(fd, &limits, layers);
 }
 
-/* What a process may do in its user namespace must not include the mounts that cover things in its
- * root: those belong to the namespace before. */
+/* The zygote must have no right over the mounts that cover parts of its root, so these belong to
+ * the former user namespace. */
 static void zygote_enter_user(int fd, const struct runner_preparation *preparation)
 {
     uid_t uid = geteuid();
@@ -110,8 +112,8 @@ static void zygote_enter_user(int fd, const struct runner_preparation *preparati
     confine_need(fd, identity_map_own(uid, gid), "cannot map its ids", "");
 }
 
-/* To map uid 0 into the user namespace of a worker takes CAP_SETFCAP; to keep networks, the others.
- * With these it has no more than anybody has who may make another user namespace. */
+/* To map uid 0 into the user namespace of a worker takes CAP_SETFCAP; to keep networks takes the
+ * other two. Any process that may make a user namespace has as much. */
 static uint32_t zygote_capabilities(const struct runner_preparation *preparation)
 {
     const bool keeps_networks = preparation->layers & LAYER_NETWORK;
@@ -120,7 +122,7 @@ static uint32_t zygote_capabilities(const struct runner_preparation *preparation
     return CAP_TO_MASK(CAP_SETFCAP) | (keeps_networks ? for_networks : 0);
 }
 
-/* Nobody reads it, and no copy of a Python that has written has that in its streams. */
+/* Nobody reads the pipe: a Python that has written to it is not copied (core/prints.h). */
 static void zygote_keep_prints(int fd)
 {
     int ends[2];
@@ -131,8 +133,9 @@ static void zygote_keep_prints(int fd)
     zygote_place(fd, ends[1], STDERR_FILENO);
 }
 
-/* What has no number yet must not get that of a supervisor's channel. The reserve, in which the
- * zygote is at first, is one of the mounts of its namespace. */
+/* /dev/null takes CONTROL_FD, because no later descriptor may have the number of a supervisor's
+ * channel. The reserve, the first directory of the zygote, is opened when its namespace is made,
+ * whose mounts it needs. */
 static _Noreturn void zygote_execute(const struct program *program,
                                      const struct runner_preparation *preparation, int fd)
 {
@@ -171,8 +174,8 @@ static _Noreturn void zygote_begin(struct runner_preparation *preparation, int f
     zygote_execute(&program, preparation, fd);
 }
 
-/* Libraries such as OpenSSL see by its number that a process is a copy, and draw new random numbers
- * then. So that of the zygote is one that hardly any process of a script ever has. */
+/* Libraries such as OpenSSL notice by its pid that a process is a copy, and draw new random numbers
+ * then. So the zygote gets a pid that hardly any process of a script ever has. */
 static pid_t zygote_fork(void)
 {
     const pid_t pid = ZYGOTE_PID;

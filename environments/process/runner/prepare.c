@@ -38,7 +38,8 @@ static void enter_namespaces(const struct runner_preparation *preparation)
         runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
 }
 
-/* The machine has another name, and its cgroups are not seen: the own one was entered before. */
+/* Gives the machine another name and hides its cgroups. The tree's own cgroup was entered before.
+ */
 static void enter_names(void)
 {
     runner_need(NEED_ROOT, unshare(CLONE_NEWUTS | CLONE_NEWCGROUP),
@@ -66,7 +67,7 @@ void prepare_tree(struct runner_preparation *preparation)
             enter_network();
         preparation->has_mounts = true;
     } else {
-        preparation->has_mounts = unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0; /* root may */
+        preparation->has_mounts = unshare(CLONE_NEWNS | CLONE_NEWIPC) == 0; /* as root may */
     }
 }
 
@@ -79,7 +80,7 @@ static void preparation_add_missing(struct runner_preparation *preparation, cons
 }
 
 /* A /proc with the processes of the program only. Where parts of /proc are covered, as in a
- * container, the kernel refuses a new one. Runs work without it, so none is refused for that. */
+ * container, the kernel refuses a new one. Runs work without it, so they are not refused. */
 static void preparation_mount_proc(struct runner_preparation *preparation)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
@@ -102,7 +103,7 @@ static void cover_cgroups(void)
                 "cannot cover /sys/fs/cgroup");
 }
 
-/* What uid 0 could change without a capability. */
+/* Notes that uid 0 could change /proc and /sys without a capability. */
 static void note_open_kernel(struct runner_preparation *preparation)
 {
     errno = EPERM;
@@ -110,7 +111,7 @@ static void note_open_kernel(struct runner_preparation *preparation)
         preparation_add_missing(preparation, "read-only /proc and /sys");
 }
 
-/* A namespace in which mounts cannot be changed, as some containers have it, is of no use. */
+/* Some containers do not allow changes of mounts. Then a mount namespace is of no use. */
 static void prepare_mounts_alone(struct runner_preparation *preparation)
 {
     preparation->has_mounts =
@@ -124,8 +125,8 @@ static void prepare_mounts(struct runner_preparation *preparation)
     runner_need(NEED_NAMESPACES, mounts_make_private(preparation->layers & LAYER_ROOT),
                 "cannot make mounts private");
     script_prepare(preparation);
-    /* The filter forbids them as well; here the kernel itself does, where it can be told. Who has
-     * not entered a user namespace would tell it for the machine. */
+    /* The filter forbids them as well; here the kernel itself does, where it can be told. Outside a
+     * user namespace the setting would hold for the whole machine. */
     if (!(preparation->layers & (LAYER_UID | LAYER_NURSERY)))
         (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
     if (preparation->layers & LAYER_ROOT) {
@@ -178,8 +179,8 @@ void prepare_supervisor(struct runner_preparation *preparation)
         (shares_root(preparation) && filter_install(FILTER_SHARED_ROOT) < 0) ||
         (!is_namespace && filter_install(FILTER_OTHER_PROCESSES) < 0))
         runner_refuse(NEED_ALWAYS, "cannot filter system calls by seccomp");
-    /* A second way beside the lifeline, for a supervisor that is not scheduled in time. Elsewhere
-     * it must live on to kill what it has started. */
+    /* A second way beside the lifeline, for a supervisor that is not scheduled in time. Without a
+     * namespace it must live on to kill its descendants. */
     if (is_namespace)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

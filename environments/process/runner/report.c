@@ -23,7 +23,8 @@ void runner_report_to(int fd, enum control_type type, const void *payload, size_
 
     while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) {
-            /* A server that cannot be told would wait: both sides see the end of the channel. */
+            /* A server that misses a report would wait, so both sides are shown the end of the
+             * channel. */
             shutdown(fd, SHUT_RDWR);
             return;
         }

@@ -1,10 +1,11 @@
 /* The reserve of a zygote: the mounts of the places that scripts can write in, its working
- * directory above all. What lies there scripts may have left, and a zygote has fewer bonds than
- * they: it must not come upon any of it, whatever leads it there. So in its root these places are
- * empty, and the mounts wait below a cover, where no path leads. The supervisor of a worker, which
- * begins in the reserve, puts copies of them to their places in the namespace of its worker.
+ * directory above all. Scripts may have left files there, and a zygote is less confined than they
+ * are: no path may lead it to these files. So in its root these places are empty, and the mounts
+ * wait below a cover, which no path passes. The supervisor of a worker, which begins in the
+ * reserve, puts copies of them to their places in the namespace of its worker.
  *
- * The kernel copies only mounts that have a place, before Linux 6.15: else none would be needed. */
+ * The mounts need a place, because before Linux 6.15 the kernel does not copy a mount without one.
+ */
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/process/runner/runner.h"
@@ -54,7 +55,7 @@ static int reserve_make_script(const char *stand_in, const char *path, const cha
     return root_make_place(file, false);
 }
 
-/* Of PATHS, in their order, the first that can be written and holds PATH. */
+/* The index of the first of PATHS that can be written and holds PATH. */
 static size_t reserve_find(char *const *paths, const char *path)
 {
     size_t number = 0;
@@ -64,7 +65,8 @@ static size_t reserve_find(char *const *paths, const char *path)
     return number;
 }
 
-/* What is in the stead of the path NUMBER of PROGRAM, and is shown with that of an outer one. */
+/* Makes the empty stand-in for the path NUMBER of PROGRAM, inside the stand-in of the outermost
+ * path. */
 static int reserve_make_stand_in(size_t number, bool is_directory, const struct program *program)
 {
     const char *path = program->paths[number] + 1;
@@ -87,7 +89,7 @@ int reserve_keep(size_t number, int tree, const struct program *program)
         move_mount(tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
         return -1;
     if (program->paths[number][0] != CONTROL_WRITE)
-        return 0; /* it lies in another one */
+        return 0; /* a writable path holds it */
     return reserve_make_stand_in(number, S_ISDIR(status.st_mode), program);
 }
 

@@ -1,10 +1,10 @@
-/* The root of a sandbox: a file system in memory that has what a program needs, and what its policy
- * names, each at its own place.
+/* The root of a sandbox: a file system in memory with the files that programs need and the paths
+ * that a policy names, each at its own place.
  *
- * What is the same for every program is made ahead of time. The machine's root is kept at a place
- * in the new one until the program's own paths were taken from there; then it is covered, since to
- * take it away would cost a grace period of the kernel. No program has the right to lift the cover.
- */
+ * The common part of all programs is made ahead of time. The machine's root is kept at a place in
+ * the new one until the program's own paths have been taken from there; then it is covered, since
+ * unmounting it would cost a grace period of the kernel. No program has the right to lift the
+ * cover. */
 #include "base/cleanup.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MACHINE "/sys" /* no policy names what is in it, and an empty one surprises nobody */
+#define MACHINE "/sys" /* policies name it for devices only, and programs do not miss it */
 
 enum { PATH_BYTES = 4096, DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
 
@@ -32,11 +32,11 @@ static int root_fail(const char **ret_subject, const char *subject)
 
 /* Mounts */
 
-/* How something is shown. */
+/* How a path is shown. */
 struct root_view {
     uint64_t attributes; /* of its mount: MOUNT_ATTR_... */
-    int owners;          /* the map of its owners; -1: none is needed */
-    bool is_named;       /* by the policy, and so to be used as root would */
+    int owners;          /* the map of its owners; -1: no map is needed */
+    bool is_named;       /* by the policy: root must be able to use it */
 };
 
 static struct root_view root_view_of(const struct runner_preparation *preparation,
@@ -84,7 +84,7 @@ static int root_copy_mount(int place, const struct root_view *view)
     return tree;
 }
 
-/* Makes the link again that ORIGINAL, a descriptor, is. */
+/* Makes a link at PATH that is like ORIGINAL, a descriptor of a link. */
 static int root_copy_link(int original, const char *path)
 {
     char target[PATH_BYTES];
@@ -96,7 +96,7 @@ static int root_copy_link(int original, const char *path)
     return root_made(symlink(target, path));
 }
 
-/* Shows what ORIGINAL leads to at PATH, where it has something to lie on. */
+/* Shows the mounts at and below ORIGINAL at PATH, and makes the place for them. */
 static int root_mount(int original, bool is_directory, const char *path,
                       const struct root_view *view)
 {
@@ -112,7 +112,7 @@ static int root_mount(int original, bool is_directory, const char *path,
     return ret;
 }
 
-/* ORIGINAL, a descriptor of anything, is at PATH, too. */
+/* Shows ORIGINAL, a descriptor of any file, at PATH, too. */
 static int root_place(int original, const char *path, const struct root_view *view)
 {
     struct stat status;
@@ -142,9 +142,9 @@ static int root_new_cover(void)
     return cover;
 }
 
-/* What is the same for every program */
+/* The common part */
 
-/* One entry of the machine's, which may be missing. */
+/* Shows an ENTRY of the machine, which may be missing. */
 static int root_take(const struct runner_preparation *preparation, const struct root_entry *entry)
 {
     const struct root_view view = root_view_of(preparation, entry->attributes);
@@ -172,7 +172,7 @@ static int root_write(const char *path, const char *text)
     return ret;
 }
 
-/* Who the program is, and nobody else of the machine. */
+/* Writes the names of the program's user, and of no other user of the machine. */
 static int root_write_users(void)
 {
     const char *name = geteuid() == 0 ? "root" : "user";
@@ -254,7 +254,7 @@ static int root_enter(const struct runner_preparation *preparation)
                : chdir("/");
 }
 
-/* Without it no path of a program could be found in the machine's root. */
+/* Without openat2 no path of a program could be found in the machine's root. */
 static void root_need_openat2(void)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC};
@@ -281,10 +281,10 @@ int root_prepare(struct runner_preparation *preparation)
     return preparation->cover < 0 ? -1 : 0;
 }
 
-/* What a program's policy names */
+/* The paths of a policy */
 
-/* What is at PATH of the MACHINE. A directory that can be written, or what is around one that can
- * be read, could have been replaced by a link. */
+/* Opens PATH of the MACHINE, and follows no link. Scripts could have put a link in the place of a
+ * writable directory, or of a directory above a readable path. */
 static int root_find(int machine, const char *path, bool is_written)
 {
     const struct open_how how = {
@@ -305,15 +305,15 @@ static uint64_t root_attributes(const char *path)
     switch (path[0]) {
     case CONTROL_WRITE:
         return MOUNT_ATTR_NODEV;
-    case CONTROL_DEVICE: /* what can be written is the device, not the file */
+    case CONTROL_DEVICE: /* the device can be written, its file cannot */
         return MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC;
     default:
         return MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY;
     }
 }
 
-/* The files of devices and of the kernel are used as others than root would: the kernel maps no
- * owners there. */
+/* Files of devices and of the kernel are used with the rights of others than root, because the
+ * kernel maps no owners there. */
 static struct root_view root_view_of_path(const struct runner_preparation *preparation,
                                           const char *path)
 {
@@ -323,8 +323,8 @@ static struct root_view root_view_of_path(const struct runner_preparation *prepa
     return view;
 }
 
-/* What lies in something else comes after it, so that neither hides the other; of one path both to
- * be read and written, the latter. */
+/* A path inside another comes after it, so that neither hides the other. If a path is to be read
+ * and to be written, the writable mount comes last, on top. */
 static int root_compare(const void *one, const void *other)
 {
     const char *const paths[] = {*(char *const *)one, *(char *const *)other};
@@ -344,8 +344,7 @@ void root_sort(char **paths)
     qsort(paths, count, sizeof *paths, root_compare);
 }
 
-/* All that the PATHS lead to now; *RET_SUBJECT is the one that it fails with. Owned by the caller.
- */
+/* Opens all PATHS of the machine; if it fails, *RET_SUBJECT is the path. Owned by the caller. */
 static int *root_find_all(char *const *paths, const char **ret_subject)
 {
     size_t count = 0;
@@ -375,13 +374,14 @@ static int root_resize(const char *place, unsigned long flags, uint64_t bytes)
     return mount(NULL, place, NULL, MS_REMOUNT | MS_NOSUID | MS_NODEV | flags, options);
 }
 
-/* Nothing of it is seen any more. */
+/* Hides the machine's root. */
 static int root_cover(const struct runner_preparation *preparation)
 {
     return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-/* With parts of the machine's /sys among PATHS: something can be made in the cover, or no more. */
+/* If PATHS has parts of the machine's /sys: makes the cover writable, so that they get places, or
+ * read-only again. */
 static int root_open_cover(char *const *paths, bool is_open)
 {
     struct mount_attr change = {0};
@@ -393,7 +393,7 @@ static int root_open_cover(char *const *paths, bool is_open)
     return 0;
 }
 
-/* Nothing can be made beside what is shown. */
+/* Makes the root read-only, so that nothing can be made beside the paths shown. */
 static int root_close(void)
 {
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -401,7 +401,7 @@ static int root_close(void)
     return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
 }
 
-/* Of a zygote, the path NUMBER is not shown. */
+/* True if a zygote has the path NUMBER in its reserve, where it is not shown. */
 static bool root_is_kept(const struct program *program, size_t number)
 {
     return program->run.is_zygote && reserve_holds(program->paths, program->paths[number] + 1);
@@ -419,7 +419,7 @@ static int root_keep_path(const struct runner_preparation *preparation,
     return ret;
 }
 
-/* In the machine's place, and covered with it. */
+/* Puts paths into the reserve, which lies over the machine's root and is covered with it. */
 static int root_keep_all(const struct runner_preparation *preparation,
                          const struct program *program, const int *originals,
                          const char **ret_subject)
@@ -434,7 +434,7 @@ static int root_keep_all(const struct runner_preparation *preparation,
     return 0;
 }
 
-/* ORIGINAL is at the path NUMBER of PROGRAM, or something empty. */
+/* Shows ORIGINAL at the path NUMBER of PROGRAM, or an empty stand-in. */
 static int root_show_path(const struct runner_preparation *preparation,
                           const struct program *program, size_t number, int original)
 {
@@ -459,7 +459,7 @@ static int root_show_all(const struct runner_preparation *preparation,
     return root_open_cover(program->paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
 }
 
-/* The machine is covered before anything is placed: on the way to a place there can be links that
+/* The machine is covered before any path is shown: on the way to a place there can be links that
  * programs have made. */
 static int root_show_paths(const struct runner_preparation *preparation,
                            const struct program *program, const char **ret_subject)

@@ -1,7 +1,5 @@
-/* Places in the root of a sandbox, for what is shown there. What a policy names has no links on its
- * way when it is checked. Where scripts can write they may have put some since, so none is
- * followed.
- */
+/* Places in the root of a sandbox, for the paths shown there. The paths of a policy have no links
+ * on their way when they are checked. Scripts may have made links since, so none is followed. */
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -26,7 +24,7 @@ int root_make_way(const char *path)
     char part[PLACE_BYTES];
 
     snprintf(part, sizeof part, "%.*s", (int)(strrchr(path, '/') - path), path);
-    if (access(part, F_OK) == 0) /* as it is for most, and cheaper than to try */
+    if (access(part, F_OK) == 0) /* true for most paths, and cheaper than mkdir */
         return 0;
     for (const char *end = path + 1; (end = strchr(end, '/')); end++) {
         snprintf(part, sizeof part, "%.*s", (int)(end - path), path);

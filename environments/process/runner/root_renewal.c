@@ -1,6 +1,5 @@
-/* The root of a worker: its zygote's, with what has to be its own made anew, and all in it that its
- * policy names, from the reserve too. What is covered nobody can uncover: the kernel has locked it.
- */
+/* The root of a worker: its zygote's, with new mounts for the parts that have to be its own, and
+ * with the paths from the reserve. Nobody can remove a cover, because the kernel has locked it. */
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
@@ -12,7 +11,7 @@
 
 enum { RENEWAL_MOVED = 64 };
 
-/* What is to be at its place yet, or again. */
+/* Mounts that are yet to be put at their places, or to be put there again. */
 struct renewal {
     const char *paths[RENEWAL_MOVED];
     int mounts[RENEWAL_MOVED];
@@ -34,7 +33,7 @@ static void renewal_add(struct renewal *renewal, const char *path, int tree)
     renewal->mounts[renewal->count++] = tree;
 }
 
-/* In the order of its zygote's paths, which have the numbers of the reserve. */
+/* Takes the paths in the order of the zygote's, which have the numbers of the reserve. */
 static void renewal_take(struct renewal *renewal, char **paths)
 {
     const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
@@ -65,8 +64,8 @@ static void renewal_mount(const char *type, const char *place, unsigned long fla
     runner_need(NEED_ALWAYS, mount(type, place, type, MS_NOSUID | flags, options), place);
 }
 
-/* Further user namespaces are forbidden in /proc before nobody can write there any more: in that of
- * the zygote the kernel would look through what all workers have there under the same name. */
+/* Further user namespaces are forbidden in /proc before it becomes read-only. In the zygote's /proc
+ * the kernel would search the entries of all workers under the same name. */
 static void renewal_mount_proc(void)
 {
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};

@@ -6,7 +6,7 @@
 
 #define PROGRAMS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)
 #define SETTINGS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-#define DEVICES  (MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY) /* which says nothing of the device */
+#define DEVICES  (MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY) /* of the file, not of the device */
 
 const char *const root_directories[] = {
     ROOT_PLACE "/dev", ROOT_PLACE "/dev/pts", ROOT_PLACE "/dev/shm",
@@ -31,8 +31,8 @@ const struct root_link root_links[] = {
 };
 const size_t root_link_count = ARRAY_SIZE(root_links);
 
-/* Of /etc what programs read to work in the language, the time zone and with the certificates of
- * the machine: nothing that names its users or its secrets. */
+/* Of /etc, the files that programs read to work in the language, the time zone and with the
+ * certificates of the machine: no file with its users or its secrets. */
 const struct root_entry root_entries[] = {
     {"/usr", PROGRAMS, false},
     {"/bin", PROGRAMS, false},

@@ -1,4 +1,4 @@
-/* What is in the root of every sandbox (root.c), and what may be done with it (files.c). */
+/* The contents of the root of every sandbox (root.c), and the access to them (files.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -7,21 +7,22 @@
 
 #define ROOT_PLACE "/proc" /* exists everywhere; the new root is made there */
 
-/* Of the machine, at its own place. Links stay links; what a machine does not have is left out. */
+/* A file or directory of the machine, at its own place. Links stay links; an entry that a machine
+ * does not have is left out. */
 struct root_entry {
     const char *path;
     uint64_t attributes; /* of its mount: MOUNT_ATTR_..., beside NOSUID */
-    bool is_followed;    /* what a link leads to is shown in its place */
+    bool is_followed;    /* the target of a link is shown in its place */
 };
 
 extern const struct root_entry root_entries[];
 extern const size_t root_entry_count;
 
-/* Made anew, each in its turn. */
+/* Directories that are made, in this order. */
 extern const char *const root_directories[];
 extern const size_t root_directory_count;
 
-/* File systems of its own. How much of them can be filled is set for each program. */
+/* A file system of its own. Its size is set for each program. */
 struct root_file_system {
     const char *type;
     const char *place;

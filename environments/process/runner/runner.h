@@ -5,8 +5,8 @@
  *
  * The runner enters cgroups and namespaces and ends; the supervisor, by then a child of the server
  * and, where the kernel gives a PID namespace, its pid 1, waits for one CONTROL_RUN. It runs the
- * program as pid 2, kills what is left when that ends, reports, and ends itself. Every failure
- * becomes a text for the server; nothing goes to stderr, which is the program's. */
+ * program as pid 2, kills the remaining processes when that ends, reports, and ends itself. Every
+ * failure becomes a text for the server; nothing goes to stderr, which is the program's. */
 #pragma once
 
 #include "base/clock.h"
@@ -22,15 +22,15 @@ struct runner_preparation {
     unsigned layers;   /* of enum process_layer */
     char **cgroups;    /* NULL-terminated directories to enter; borrowed from argv */
     bool has_mounts;   /* a mount namespace of its own, and an IPC namespace */
-    char missing[256]; /* what could not be had beside the layers; or "" */
-    int script_file;   /* with a PID namespace: in memory, for the script of the program */
-    int script_mount;  /* likewise: its mount, which has no place yet */
+    char missing[256]; /* parts that could not be had, beside the layers; or "" */
+    int script_file;   /* with a PID namespace: a file in memory for the program's script */
+    int script_mount;  /* with a PID namespace: its mount, which has no place yet */
     int starter;       /* starter_open() */
     int rules;         /* with LAYER_FILES: files_prepare() */
     int cover;         /* with LAYER_ROOT: an empty directory, to hide the machine's root under */
     unsigned uid;      /* with LAYER_UID: the tree's own, of users and of groups */
-    int user;          /* likewise: the user namespace where that is uid 0 */
-    int owners;        /* likewise: one that says how root's files become its own */
+    int user;          /* with LAYER_UID: the user namespace in which `uid` is 0 */
+    int owners;        /* with LAYER_UID: a user namespace that maps root's files to it */
 };
 
 /* Enters cgroups and namespaces; does not return when a layer cannot be had. */
@@ -50,35 +50,35 @@ struct program {
     int code;           /* a file that holds the code; or -1 */
     int input;          /* its standard input; or -1: /dev/null */
     int outlet;         /* the socket to the proxy of this network; or -1 */
-    int gate;           /* where that waits, for itself; or -1 */
+    int gate;           /* the program's end of its gate; or -1 */
     int orders;         /* of a zygote */
-    int core;           /* likewise: its library */
-    char *payload;      /* of its CONTROL_RUN, LENGTH bytes */
+    int core;           /* of a zygote: its library */
+    char *payload;      /* LENGTH bytes of its CONTROL_RUN */
     size_t length;
 };
 
-/* Splits the payload of a CONTROL_RUN. False when it is malformed, or came without one of its
- * DESCRIPTORS, -1 for each that is not there. */
+/* Splits the payload of a CONTROL_RUN. False when it is malformed, or a descriptor that it needs is
+ * -1 in DESCRIPTORS. */
 bool program_parse(struct program *program, char *payload, size_t length,
                    const int descriptors[CONTROL_DESCRIPTORS]);
 
-/* The next message, over the control channel FD. DESCRIPTORS: those that came with it, or -1. False
- * at the end of the lifeline. */
+/* Receives the header of the next message over the control channel FD. DESCRIPTORS came with it, or
+ * are -1. False at the end of the lifeline. */
 bool message_receive_header(int fd, struct control_header *header,
                             int descriptors[CONTROL_DESCRIPTORS]);
 
-/* The LENGTH bytes that follow on the header of a CONTROL_RUN. Does not return when they are
- * malformed. */
+/* Receives the LENGTH bytes that follow on the header of a CONTROL_RUN. Does not return when they
+ * are malformed. */
 void program_receive(struct program *program, size_t length,
                      const int descriptors[CONTROL_DESCRIPTORS]);
 
-/* In the process that becomes a program, from here on. The first two write why it failed into the
- * pipe FD, which closes on exec. */
+/* In the process that becomes a program, from here on. The first two write the reason of a failure
+ * into the pipe FD, which closes on exec. */
 _Noreturn void confine_fail(int fd, const char *text, const char *subject);
 void confine_need(int fd, int result, const char *text, const char *subject);
 
-/* Forks a child that becomes PROGRAM by BECOME, which does not return; FD is the pipe for why it
- * could not. -1 with errno set; else *RET_FD is the other end. */
+/* Forks a child that becomes PROGRAM by BECOME, which does not return; FD is the pipe for the
+ * reason of a failure. -1 with errno set; else *RET_FD is the other end. */
 typedef void confine_become(const struct program *program,
                             const struct runner_preparation *preparation, int fd);
 pid_t confine_fork(const struct program *program, const struct runner_preparation *preparation,
@@ -87,18 +87,18 @@ pid_t confine_fork(const struct program *program, const struct runner_preparatio
 /* Limits the resources of this process as RUN says. */
 void confine_limits(int fd, const struct control_run *run, unsigned layers);
 
-/* Drops all capabilities but those in KEPT, a mask of the first 32. */
+/* Drops all capabilities except the set KEPT, a mask of the first 32. */
 void confine_capabilities(int fd, uint32_t kept);
 
-/* In the supervisor, within a mount namespace: makes the file that the program's script will be. */
+/* In the supervisor, within a mount namespace: makes the file for the program's script. */
 void script_prepare(struct runner_preparation *preparation);
 
 /* In the program's process: makes the code of PROGRAM, or nothing yet, appear as its script, for
  * this tree alone. -1 with errno set. */
 int script_lay_over(const struct runner_preparation *preparation, const struct program *program);
 
-/* In the supervisor: the script of PROGRAM, which was laid over without code, holds that of CODE
- * from now on. -1 with errno set; ESTALE: it is at its place no more. */
+/* In the supervisor: fills the script of PROGRAM, which was laid over without code, with CODE. -1
+ * with errno set; ESTALE: the script is at its place no more. */
 int script_complete(const struct runner_preparation *preparation, const struct program *program,
                     int code);
 
@@ -106,7 +106,7 @@ int script_complete(const struct runner_preparation *preparation, const struct p
  * allowed without privilege. -1 with errno set. */
 int identity_map_own(uid_t uid, gid_t gid);
 
-/* Closes the descriptors FIRST to LAST, if there are so many. */
+/* Closes the open descriptors from FIRST to LAST. */
 void descriptors_close(int first, int last);
 
 /* Writes TEXT to a file of the kernel's. -1 with errno set. */
@@ -115,12 +115,12 @@ int kernel_file_write(const char *path, const char *text);
 /* With LAYER_UID, in the runner: finds a uid for the tree, and lets it use its streams. */
 void identity_prepare(struct runner_preparation *preparation);
 
-/* With LAYER_UID: the files that this process makes belong to the program, or again to root, who
- * may go everywhere. */
+/* With LAYER_UID: from now on files that this process makes belong to the program or, if not
+ * AS_PROGRAM, to root, which may go everywhere. */
 void identity_make_files(const struct runner_preparation *preparation, bool as_program);
 
-/* With LAYER_UID: this process gets into the groups that own the devices of PROGRAM. -1 with errno
- * set. */
+/* With LAYER_UID: this process joins the groups that own the devices of PROGRAM. -1 with errno set.
+ */
 int identity_join(const struct runner_preparation *preparation, const struct program *program);
 
 /* With LAYER_UID: this process has the tree's uid from now on, and no right over the machine. -1
@@ -138,7 +138,8 @@ int network_let_out(int outlet);
  * is still there, at a place that only we know. -1 with errno set. */
 int root_prepare(struct runner_preparation *preparation);
 
-/* RET of a call that was to make a file, in a root: in what is shown already there is one. */
+/* RET of a call that makes a file in a root, but 0 if the file exists or its place, a mount, is
+ * read-only. */
 int root_made(int ret);
 
 /* Makes the directories that PATH is in; and something at PATH for a mount to lie on. -1 with errno
@@ -153,67 +154,67 @@ const char *root_find_way(const char *path);
  * errno set. */
 int root_attach(int tree, const char *path);
 
-/* Likewise, and what it lies on is made. */
+/* The same, and makes the place that TREE lies on. */
 int root_put(int tree, const char *path);
 
-/* Puts PATHS into the order in which they are shown: none hides another one. */
+/* Puts PATHS into the order in which they are shown, so that none hides another. */
 void root_sort(char **paths);
 
 /* The reserve: places that scripts can write in are kept there for the workers of a zygote, which
- * itself sees empty ones instead (reserve.c). The first says whether PATH is in such a place, of
- * those that PATHS names. */
+ * itself sees empty ones instead (reserve.c). The function says whether PATH is in a writable place
+ * of PATHS. */
 bool reserve_holds(char *const *paths, const char *path);
 
-/* In the process of a zygote: begins its reserve, at PLACE, and is in it then; puts the mount TREE
- * there, of the path NUMBER of its PROGRAM; and shows what is empty at that path, or at that which
- * it lies in. -1 with errno set. */
+/* In the process of a zygote. The first makes its reserve at PLACE, and the current directory. The
+ * second puts TREE there, the mount of the path NUMBER of PROGRAM, and makes an empty stand-in. The
+ * third shows the stand-in at the path, unless an outer path has shown it. -1 with errno set. */
 int reserve_open(const char *place);
 int reserve_keep(size_t number, int tree, const struct program *program);
 int reserve_stand_in(size_t number, const struct program *program);
 
-/* In the supervisor of a worker, which is in its reserve: the mount that has this NUMBER, without a
- * place. -1 with errno set. */
+/* In the supervisor of a worker, whose current directory is the reserve: a copy of the mount
+ * NUMBER, without a place. -1 with errno set. */
 int reserve_take(size_t number);
 
 /* In the supervisor of a worker of PROGRAM, within namespaces of its own and in its reserve: makes
- * a root of its own of its zygote's. Does not return when it cannot. */
+ * its own root from its zygote's. Does not return at a failure. */
 void root_renew(const struct program *program);
 
 /* In the program's process: shows the paths of PROGRAM at their places and hides the machine's
- * root; that of a zygote is in its reserve afterwards. -1 with errno set; *RET_SUBJECT (borrowed)
- * is what it could not do that with. */
+ * root; a zygote's current directory is its reserve afterwards. -1 with errno set; *RET_SUBJECT
+ * (borrowed) is the path that failed. */
 int root_show(const struct runner_preparation *preparation, const struct program *program,
               const char **ret_subject);
 
-/* In the supervisor, in the root of its programs: the rules for files that all of them have, as a
- * descriptor. -1 with errno set. */
+/* In the supervisor, in the root of its programs: makes the rules for files that all programs have.
+ * Returns a descriptor. -1 with errno set. */
 int files_prepare(const struct runner_preparation *preparation);
 
-/* In the program's process: from now on it can use what its sandbox shows, and nothing else. -1
- * with errno set. */
+/* In the program's process: from now on it can use the files that its sandbox shows, and no others.
+ * -1 with errno set. */
 int files_restrict(const struct runner_preparation *preparation, const struct program *program);
 
 /* A way to start a program. */
 struct program_start {
-    /* Makes a child that becomes PROGRAM: -1 with errno when there is none. The start is told by
-     * *RET_FD: end-of-file when the program runs, else a text. */
+    /* Makes a child that becomes PROGRAM: -1 with errno when there is none. *RET_FD reports the
+     * start: end-of-file when the program runs, else a text. */
     pid_t (*start)(const struct program *program, const struct runner_preparation *preparation,
                    int *ret_fd);
 
-    /* Writes the Python stacks of PROGRAM, CONTROL_STACKS_BYTES at most, to TEXT, and returns how
-     * many bytes that were; 0: there are none to be had. NULL: there never are. */
+    /* Writes the Python stacks of PROGRAM, CONTROL_STACKS_BYTES at most, to TEXT, and returns the
+     * number of bytes; 0: it has no stacks now. NULL: it never has stacks. */
     size_t (*stacks)(pid_t program, char *text);
 
-    /* Once, when nothing is left of the tree but its supervisor, and that has been told. NULL:
-     * there is nothing to do then. */
+    /* Called once, when the tree is empty but for its supervisor and its end has been reported.
+     * NULL: there is nothing to do then. */
     void (*end)(void);
 };
 
 /* Forks, and executes the program's file. */
 extern const struct program_start cold_start;
 
-/* Runs PROGRAM by START, or, where that is NULL, waits for one CONTROL_RUN and runs that; reports.
- */
+/* Runs PROGRAM by START. If PROGRAM is NULL, waits for one CONTROL_RUN and runs its program.
+ * Reports. */
 _Noreturn void supervise(const struct runner_preparation *preparation,
                          const struct program_start *start, const struct program *program);
 
@@ -236,30 +237,30 @@ void report_text(enum control_type type, const char *text);
 /* TIME in seconds. */
 double runner_seconds(struct timeval time);
 
-/* Reports that what NEED says cannot be had, "TEXT: strerror(errno)", and ends. */
+/* Reports that NEED cannot be had, with "TEXT: strerror(errno)", and ends. */
 _Noreturn void runner_refuse(enum control_need need, const char *text);
 
-/* Reports so, and no more. */
+/* Reports the same, without ending. */
 void report_refusal(enum control_need need, const char *text);
 
-/* Refuses so when RESULT, of a system call, is one of failure. */
+/* Calls runner_refuse when RESULT, of a system call, is negative. */
 void runner_need(enum control_need need, int result, const char *text);
 
-/* In a mount namespace of our own: nothing spreads to others from now on, and /dev/shm is private,
- * unless a root will have its own. -1 with errno set, as the following. */
+/* In a mount namespace of our own: mounts spread to no other namespace from now on, and /dev/shm is
+ * private, unless a root will have its own. -1 with errno set, as for the functions below. */
 int mounts_make_private(bool has_root);
 
-/* Whether this kernel, and who limits it, lets us do the following. */
+/* Whether the kernel, and a filter or a container that limits it, let us seal mounts. */
 bool mounts_can_seal(void);
 
-/* Makes every file system read-only that is an interface of the kernel, such as /proc and /sys. */
+/* Makes all file systems that are interfaces of the kernel read-only, such as /proc and /sys. */
 int mounts_seal_kernel(void);
 
-/* Sets how much the private /dev/shm holds. DIRECTORY, where the program works, is seen there if
- * the machine's has it. */
+/* Sets how much the private /dev/shm holds. The working DIRECTORY of the program is shown in it, if
+ * it lies in the machine's. */
 int mounts_set_shared_memory(uint64_t bytes, const char *directory);
 
-/* Embedded in what a visit is about. */
+/* Embedded in a structure with the data of a visit. */
 struct descendants_visitor {
     void (*visit)(const struct descendants_visitor *visitor, pid_t pid, pid_t parent);
 };

@@ -1,6 +1,6 @@
-/* The script of a tree: a file in memory that has no path anywhere else, and that is mounted over
- * script.py in the tree's own mount namespace. No other process can open or change it, and the
- * kernel lets no process of the tree rename or remove what a mount covers.
+/* The script of a tree: a file in memory, mounted over script.py in the tree's own mount namespace,
+ * without another path. No other process can open or change it, and the kernel lets no process of
+ * the tree rename or remove a covered file.
  *
  * A mount can be copied only from a place in the namespace, so the file system is mounted for a
  * moment. That costs a grace period of the kernel, and is done before the program is known. */
@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOMENTARY_PLACE "/proc" /* exists everywhere, and nothing reads it at that moment */
+#define MOMENTARY_PLACE "/proc" /* exists everywhere, and nothing reads it meanwhile */
 #define MOMENTARY_FILE  MOMENTARY_PLACE "/script.py"
 
 enum { COPY_BYTES = 1 << 20 };
 
-/* The empty file, and a mount of it that nobody can write through. */
+/* Makes the empty file, and a read-only mount of it. */
 static bool script_make(struct runner_preparation *preparation)
 {
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -34,7 +34,7 @@ static bool script_make(struct runner_preparation *preparation)
                          sizeof attributes) == 0;
 }
 
-/* Whether the file can be laid over another one later on. Without a place it goes nowhere now. */
+/* Whether the file can be laid over another file later on: tries move_mount(2) without a mount. */
 static bool script_can_move(void)
 {
     return move_mount(-1, "", -1, "", MOVE_MOUNT_F_EMPTY_PATH) == 0 || errno == EBADF ||
@@ -72,7 +72,7 @@ static bool script_is_at(int file, const char *path)
 
 int script_lay_over(const struct runner_preparation *preparation, const struct program *program)
 {
-    errno = EPERM; /* elsewhere everybody would see it */
+    errno = EPERM; /* elsewhere all processes would see it */
     if (!(preparation->layers & LAYER_PID_NAMESPACE) ||
         (program->code >= 0 && script_fill(preparation->script_file, program->code) < 0) ||
         move_mount(preparation->script_mount, "", AT_FDCWD, program->script,

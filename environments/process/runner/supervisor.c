@@ -23,7 +23,7 @@
 #define SUPERVISOR_KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
 
 enum {
-    LOOK_MILLISECONDS = 1, /* between two rounds of killing, for what was forked meanwhile */
+    LOOK_MILLISECONDS = 1, /* between two rounds of killing, since processes may have forked */
     LATE_MILLISECONDS = 100,
     LATE_SHARE = 10, /* it rests this many times as long as it works */
     SUPERVISOR_WATCHED = 4,
@@ -32,22 +32,22 @@ enum {
 struct supervisor {
     const struct runner_preparation *preparation;
     const struct program_start *way; /* to start the program */
-    struct program command;          /* what it is to run */
+    struct program command;          /* the program to run */
     pid_t program;                   /* 0: not started */
     int signals;                     /* signalfd of SIGCHLD */
-    int start;           /* end-of-file when the program was executed, else a text; -1: was read */
-    bool failed;         /* it was not */
-    int gate;            /* where a program waits that was started ahead of its code; or -1 */
-    bool is_waiting;     /* it has said so */
-    int status;          /* of the program, as wait(2) has it */
-    double ended;        /* when the program ended; 0: it has not */
-    uint64_t disk_limit; /* of deleted files that are open; 0: none */
-    uint64_t memory_limit; /* of all together; 0: none, or a cgroup has it */
-    double next_look;      /* at them; 0: none is needed, or possible */
+    int start;       /* end-of-file when the program was executed, else a text; -1: has been read */
+    bool failed;     /* the program was not executed */
+    int gate;        /* where a program waits that was started ahead of its code; or -1 */
+    bool is_waiting; /* the program waits at the gate */
+    int status;      /* of the program, as wait(2) has it */
+    double ended;    /* when the program ended; 0: it has not */
+    uint64_t disk_limit;   /* of deleted files that are open; 0: none */
+    uint64_t memory_limit; /* of all processes together; 0: none, or a cgroup has it */
+    double next_look;      /* at memory and files; 0: no look is needed, or possible */
     double next_flush;     /* when the program is told to flush; 0: it has no starter */
     uint32_t exceeded;     /* of enum control_exceeded */
-    bool is_killing;       /* what is left when the program has ended */
-    uint32_t leftovers;    /* processes that this has killed */
+    bool is_killing;       /* the program has ended, and the remaining processes are killed */
+    uint32_t leftovers;    /* processes killed so */
     struct copies copies;  /* of the program */
 };
 
@@ -73,8 +73,8 @@ static bool supervisor_reap(struct supervisor *supervisor)
     return pid < 0 && errno == ECHILD;
 }
 
-/* Pid 1 reaches everything at once. Elsewhere everything is stopped first, so that nothing forks
- * while it is being killed; the children of each dead process become ours. */
+/* Pid 1 reaches all processes at once. Without a PID namespace they are stopped first, so that none
+ * forks while it is being killed; the children of each dead process become ours. */
 static void kill_all(const struct supervisor *supervisor)
 {
     if (supervisor->preparation->layers & LAYER_PID_NAMESPACE) {
@@ -89,8 +89,8 @@ static bool empty_tree(struct supervisor *supervisor)
 {
     double deadline = clock_seconds() + SUPERVISOR_KILL_SECONDS;
 
-    /* All in a PID namespace descend from its pid 1. To kill all of nobody the kernel would look at
-     * every process of the machine. */
+    /* All processes in a PID namespace descend from its pid 1. If none were left, kill(-1) would
+     * make the kernel look at every process of the machine. */
     if (supervisor_reap(supervisor) && supervisor->preparation->layers & LAYER_PID_NAMESPACE)
         return true;
     supervisor->is_killing = supervisor->ended > 0;
@@ -121,7 +121,7 @@ static void tell_end(const struct supervisor *supervisor, bool is_empty)
     runner_report(CONTROL_ENDED, &ended, sizeof ended);
 }
 
-/* Nobody waits any more, and the server may be gone, but nobody else ends what is left. A look at
+/* The server waits no more and may be gone, but only we can end the remaining processes. A look at
  * many processes takes long, and so is rare. */
 static void empty_tree_late(struct supervisor *supervisor)
 {
@@ -136,7 +136,8 @@ static void empty_tree_late(struct supervisor *supervisor)
     } while (!supervisor_reap(supervisor));
 }
 
-/* The one way out: kills what is left, reports, and ends, which ends the PID namespace as well. */
+/* The one way out: kills the remaining processes, reports, and ends, which ends the PID namespace
+ * as well. */
 static _Noreturn void end_tree(struct supervisor *supervisor)
 {
     bool is_empty = empty_tree(supervisor);
@@ -150,8 +151,8 @@ static _Noreturn void end_tree(struct supervisor *supervisor)
     _exit(is_empty ? 0 : 1);
 }
 
-/* Once the program runs nothing of its tree is root; before, only root could kill it. The kernel
- * forgets with the change by whose death we die. */
+/* Once the program runs, no process of its tree is root; before, only root could kill it. The
+ * change of uid clears the signal at the death of our parent, so it is set again. */
 static void supervisor_follow(const struct runner_preparation *preparation)
 {
     if (!(preparation->layers & LAYER_UID))
@@ -173,7 +174,8 @@ static void supervisor_watch(struct supervisor *supervisor)
         supervisor->next_look = clock_seconds() + HOLDINGS_SECONDS;
 }
 
-/* The program has begun at TIME. Until it is executed it hides from us as we hide from it. */
+/* The program has begun at TIME. Before its exec we could not look at it: a fork of ours is
+ * undumpable, too. */
 static void supervisor_tell_started(struct supervisor *supervisor, double time)
 {
     const struct control_started started = {.time = time};
@@ -230,7 +232,7 @@ static void supervisor_look(struct supervisor *supervisor)
         clock_seconds() + HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
 }
 
-/* Only we reap the program, so the pid is its own until `ended` is set. */
+/* Only we reap the program, so no other process has its pid before `ended` is set. */
 static void signal_program(const struct supervisor *supervisor, int number)
 {
     if (supervisor->program && supervisor->ended <= 0)
@@ -273,7 +275,7 @@ static double sooner_of(double a, double b)
     return b <= 0 || (a > 0 && a < b) ? a : b;
 }
 
-/* Until the next thing is due; -1: there is none. */
+/* Until the next look or flush is due; -1: there is none. */
 static int milliseconds_to_due(const struct supervisor *supervisor)
 {
     double next = sooner_of(supervisor->next_look, supervisor->next_flush);
@@ -301,7 +303,7 @@ static _Noreturn void supervisor_fail(struct supervisor *supervisor)
     end_tree(supervisor);
 }
 
-/* Only the program has them. */
+/* Closes descriptors that only the program may have. */
 static void supervisor_close_descriptors(const struct program *program)
 {
     if (program->code >= 0)
@@ -314,7 +316,7 @@ static void supervisor_close_descriptors(const struct program *program)
         close(program->gate);
 }
 
-/* Its other end is the program's alone. */
+/* Makes the gate. The program alone gets the other end. */
 static int supervisor_make_gate(struct supervisor *supervisor)
 {
     int ends[2];
@@ -352,7 +354,7 @@ static void start_program(struct supervisor *supervisor, size_t length,
     supervisor_start(supervisor);
 }
 
-/* Ahead of its code the program has come to its gate, and has read nothing of its script. */
+/* A program that is started ahead of its code has come to its gate, and has not read its script. */
 static void supervisor_on_gate(struct supervisor *supervisor)
 {
     char mark;
@@ -362,12 +364,12 @@ static void supervisor_on_gate(struct supervisor *supervisor)
         report_text(CONTROL_WAITING, "");
         return;
     }
-    close(supervisor->gate); /* it ends, which is about to be seen */
+    close(supervisor->gate); /* the program ends, which is seen next */
     supervisor->gate = -1;
 }
 
-/* The CODE of the program that waits, and its INPUT, or -1. A tree that cannot run it any more
- * ends, and its server takes another one. */
+/* Gives CODE, and INPUT unless it is -1, to the program that waits. A tree that cannot run it any
+ * more ends, and the server takes another tree. */
 static void supervisor_let_go(struct supervisor *supervisor, int code, int input)
 {
     double time;
@@ -376,7 +378,7 @@ static void supervisor_let_go(struct supervisor *supervisor, int code, int input
         _exit(1);
     if (script_complete(supervisor->preparation, &supervisor->command, code) < 0)
         end_tree(supervisor);
-    time = clock_seconds(); /* it may run before we do again */
+    time = clock_seconds(); /* the program may run before we do again */
     if (descriptors_send(supervisor->gate, "", 1, &input, input >= 0) != 1)
         end_tree(supervisor);
     close(code);
@@ -446,7 +448,7 @@ void supervise(const struct runner_preparation *preparation, const struct progra
         struct pollfd watched[SUPERVISOR_WATCHED + COPIES_WATCHED] = {
             {.fd = CONTROL_FD, .events = POLLIN},
             {.fd = supervisor.signals, .events = POLLIN},
-            {.fd = supervisor.start, .events = POLLIN}, /* ignored while it is -1, as the next */
+            {.fd = supervisor.start, .events = POLLIN}, /* ignored while -1, like the next */
             {.fd = supervisor.gate, .events = POLLIN},
         };
         const nfds_t count =
