@@ -8,7 +8,6 @@ FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 # Pages whose blocks are run elsewhere, all of them.
 PAGES = {
-    "docs/results.md": "test_results.py makes the page anew",
     "docs/performance.md": "`./dev bench --write` makes it; it takes minutes, alone on a machine",
     "docs/python.md": "test_python_page.py",
     "docs/autogen.md": "test_autogen.py and test_ag2.py run these programs; here their imports are tried",

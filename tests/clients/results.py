@@ -1,4 +1,4 @@
-"""docs/results.md: what a model reads of each script in scripts/.
+"""tests/results.md: what a model reads of each script in scripts/.
 
     tests/clients/results.py PROGRAM [--write]
 
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from multiprocessing.pool import ThreadPool
 
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results.md"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[1] / "results.md"
 SHOWN_LINES = 40
 AT_A_TIME = 4
 PYTHON = ".".join(platform.python_version_tuple()[:2])
@@ -28,7 +28,7 @@ HEAD = """# What a model reads
 tests/clients/results.py build/pyexecd --write
 ```
 
-The scripts are in [tests/clients/scripts](../tests/clients/scripts). Paths, handles, times, addresses and measured sizes
+The scripts are in [tests/clients/scripts](clients/scripts). Paths, handles, times, addresses and measured sizes
 have placeholders here; of long texts the middle is left out. The last column of each table is what the model can go on from.
 """
 
@@ -133,7 +133,7 @@ def texts_of(scripts, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Prints docs/results.md.")
+    parser = argparse.ArgumentParser(description="Prints tests/results.md.")
     parser.add_argument("program")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""docs/results.md is what models read now, and each text has in it what a model can go on from."""
+"""tests/results.md is what models read now, and each text has in it what a model can go on from."""
 
 import model_scripts
 import pytest
