@@ -32,7 +32,7 @@ void image_reference_deinit(struct image_reference *reference);
 /* "docker.io/library/python:latest", which means the same to every engine. Owned by the caller. */
 char *image_reference_text(const struct image_reference *reference);
 
-/* An image with a digest can be any that the repository ever had. It matches PATTERN only if that
+/* An image with a digest can be any old image of the repository. It matches PATTERN only if PATTERN
  * has the same digest or matches every tag. */
 bool image_reference_matches(const struct image_reference *reference,
                              const struct image_reference *pattern);
