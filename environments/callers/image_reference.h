@@ -22,9 +22,8 @@ struct image_reference {
 /* -1 with ERROR_INVALID_ARGUMENTS when TEXT is no name of an image. */
 int image_reference_parse(struct image_reference *ret, const char *text, struct error *err);
 
-/* The same for a pattern. A pattern without a tag matches every tag and digest if its path ends
- * with
- * a star, else only "latest". "*" alone matches every image. */
+/* Parses a pattern. A pattern without a tag matches every tag and digest if its path ends with a
+ * star, else only "latest". "*" alone matches every image. */
 int image_pattern_parse(struct image_reference *ret, const char *text, struct error *err);
 
 void image_reference_deinit(struct image_reference *reference);

@@ -12,7 +12,7 @@
 #define DOCKER_INIT      "/run/pyexecd-init"
 #define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
 
-/* Names of labels. A container without the first three is none of ours. */
+/* Names of labels. A container without the first three is not ours. */
 #define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
 #define DOCKER_LABEL_SERVER      "pyexecd.server"      /* the name of the server that uses it */
 #define DOCKER_LABEL_OWNER       "pyexecd.owner"       /* the uid of the server */

@@ -36,8 +36,8 @@ void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const cha
 void docker_sweep_catch_up(struct docker_sweep *sweep);
 void docker_sweep_stop(struct docker_sweep *sweep);
 
-/* Whether LIST, the engine's list of containers, has enough newer containers of the same client
- * that stay to be looked at, so that container INDEX goes. For tests, like the next function. */
+/* Whether container INDEX of LIST, the engine's list, is removed because its client has too many
+ * newer containers that stay to be looked at. For tests, like the next function. */
 bool docker_sweep_is_too_many(const json_t *list, size_t index);
 
 /* Whether a container may be removed at NOW: DESCRIPTION is its entry in the engine's list. */

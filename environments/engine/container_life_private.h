@@ -27,7 +27,7 @@ enum container_life_state {
     CONTAINER_LIFE_DRAINING,   /* waiting for the end of the output */
     CONTAINER_LIFE_UNWANTED,   /* waiting for the id, to remove it */
     CONTAINER_LIFE_OVER,       /* waiting for its owner to be told; it is removed then */
-    CONTAINER_LIFE_KEPT,       /* the same; it stays then */
+    CONTAINER_LIFE_KEPT,       /* waiting for its owner to be told; it stays then */
 };
 
 struct container_life {

@@ -38,7 +38,7 @@ struct import_record {
     char *interpreter; /* owned: the path of the Python that the owners have used; NULL: none yet */
     bool is_learnt;    /* from scripts */
     struct preloads *fixed; /* owned: else; NULL: nothing is imported ahead */
-    struct list owners;     /* of struct import_owner; who has called last comes last */
+    struct list owners;     /* of struct import_owner, in the order of their last calls */
     size_t owner_count;
 };
 

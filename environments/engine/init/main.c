@@ -227,7 +227,7 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     return init_exit_status(&words, order);
 }
 
-/* Its end is that of the container: the kernel kills the rest. */
+/* Its end ends the container: the kernel kills the rest. */
 static int init_keep(struct watch *watch)
 {
     do {
