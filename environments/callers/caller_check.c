@@ -38,8 +38,8 @@ static bool is_allowed(const struct caller_rules *rules, const char *real)
     return false;
 }
 
-/* A path that leads nowhere is refused in the same words as one that leads elsewhere, so that calls
- * cannot find out what exists outside of the allowed directories. */
+/* A missing path is refused in the same words as a path outside of the allowed directories, so that
+ * calls cannot find out which files exist there. */
 static void refuse_path(struct caller_check *check, const char *key, const char *path)
 {
     const json_t *allowed = check->rules->allowed_paths;

@@ -27,11 +27,11 @@ struct caller_check {
     struct misfits misfits;
 };
 
-/* Reports what is wrong with KEY. */
+/* Reports an error of KEY. */
 void caller_check_refuse(struct caller_check *check, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* VALUE of KEY fits its schema. Each of these refuses it, or replaces it by what it means: a path
+/* VALUE of KEY fits its schema. Each function refuses it, or replaces it by its full form: a path
  * by the real path, an image by its full name. */
 void caller_check_path(struct caller_check *check, const char *key, json_t *value);
 void caller_check_new_path(struct caller_check *check, const char *key, json_t *value);

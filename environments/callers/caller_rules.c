@@ -130,7 +130,7 @@ static bool has_nul(const json_t *value)
     return false;
 }
 
-/* "must be one of "system", "venv", "docker"". */
+/* Refuses the type, and lists the kinds that exist. */
 static void refuse_type(struct caller_check *check)
 {
     AUTO_FREE char *names = memory_copy_string("");
@@ -267,7 +267,8 @@ static json_t *describe_key(const struct caller_rules *rules,
     return brief;
 }
 
-/* What is closed to the scripts of a definition. Owned by the caller. */
+/* A text about the sandbox of a definition's scripts, for models; "" if they have none. Owned by
+ * the caller. */
 static char *caller_rules_describe_sandbox(const struct caller_rules *rules,
                                            struct process_host *host)
 {

@@ -1,8 +1,9 @@
-/* What a call may define: an environment of its own, within what the operator allows.
+/* The rules for an environment that a call defines, within the limits of the operator.
  *
- * A call can set only the keys that caller_rules.c lists, and with them use only what the operator
+ * A call can set only the keys that caller_rules.c lists, and only to values that the operator
  * allows: images by pattern, paths by the directory that contains their real path, limits up to the
- * server's. All other keys are for the operator, including any that is added to a schema later. */
+ * server's. All other keys are for the operator, including keys that are added to a schema later.
+ */
 #pragma once
 
 #include "base/error.h"
@@ -20,7 +21,7 @@ struct caller_rules *caller_rules_new(const json_t *allowed_images, const json_t
                                       size_t *ret_index, struct error *err);
 void caller_rules_free(struct caller_rules *rules);
 
-/* What an environment that a call defines is made from. */
+/* A checked definition from a call. */
 struct caller_definition {
     json_t *definition; /* with all defaults, paths as they really are, images in full; owned */
     json_t *paths;      /* array of the paths in it; owned */
@@ -35,7 +36,6 @@ void caller_definition_deinit(struct caller_definition *definition);
 /* The default limits and times of a definition. */
 const struct environment_settings *caller_rules_settings(const struct caller_rules *rules);
 
-/* The schema of a definition for models: one flat object with the keys that they can use. It
- * accepts more than caller_rules_settle() does. HOST would run their scripts; or NULL. New
- * reference. */
+/* The schema of a definition for models: a flat object with the keys that they can use. It accepts
+ * more than caller_rules_settle() does. HOST would run their scripts; or NULL. New reference. */
 json_t *caller_rules_schema(const struct caller_rules *rules, struct process_host *host);

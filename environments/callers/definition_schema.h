@@ -26,7 +26,7 @@ bool definition_schema_has(const struct definition_schema *schema, const char *k
 bool definition_schema_validate(const struct definition_schema *schema, const json_t *definition,
                                 schema_problem_fn report, void *data);
 
-/* Gives DEFINITION the keys that it leaves out and that have a default. */
+/* Adds the missing keys of DEFINITION that have a default. */
 void definition_schema_complete(const struct definition_schema *schema, json_t *definition);
 
 /* The default of KEY; borrowed, or NULL. */

@@ -76,7 +76,7 @@ static void image_reference_split(struct image_reference *reference, const char 
     split_rest(reference, split_domain(reference, text));
 }
 
-/* What the parts may be */
+/* The rules for the parts */
 
 static bool consists_of(const char *text, const char *characters)
 {
@@ -119,7 +119,7 @@ static bool is_pattern(const struct image_reference *pattern)
            (!pattern->digest || consists_of(pattern->digest, LOWER DIGITS ":" ANY));
 }
 
-/* Splits TEXT; false when it is too long, or its parts are not what FITS wants. */
+/* Splits TEXT; false when it is too long, or FITS refuses its parts. */
 static bool image_reference_split_checked(struct image_reference *ret, const char *text,
                                           bool (*fits)(const struct image_reference *))
 {

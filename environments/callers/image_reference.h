@@ -22,9 +22,8 @@ struct image_reference {
 /* -1 with ERROR_INVALID_ARGUMENTS when TEXT is no name of an image. */
 int image_reference_parse(struct image_reference *ret, const char *text, struct error *err);
 
-/* The same for a pattern. A pattern without a tag matches every tag and digest if its path ends
- * with
- * a star, else only "latest". "*" alone matches every image. */
+/* Parses a pattern. A pattern without a tag matches every tag and digest if its path ends with a
+ * star, else only "latest". "*" alone matches every image. */
 int image_pattern_parse(struct image_reference *ret, const char *text, struct error *err);
 
 void image_reference_deinit(struct image_reference *reference);
@@ -32,7 +31,7 @@ void image_reference_deinit(struct image_reference *reference);
 /* "docker.io/library/python:latest", which means the same to every engine. Owned by the caller. */
 char *image_reference_text(const struct image_reference *reference);
 
-/* An image with a digest can be any that the repository ever had. It matches PATTERN only if that
+/* An image with a digest can be any old image of the repository. It matches PATTERN only if PATTERN
  * has the same digest or matches every tag. */
 bool image_reference_matches(const struct image_reference *reference,
                              const struct image_reference *pattern);

@@ -29,7 +29,7 @@ static const char *const ahead_container_state_names[] = {
     [AHEAD_CONTAINER_OVER] = "over",
 };
 
-/* Where one may go from each state, as bits. */
+/* The states that may follow each state, as bits. */
 static const unsigned ahead_container_next_states[] = {
     [AHEAD_CONTAINER_STARTING] =
         1 << AHEAD_CONTAINER_WAITING | 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER,
@@ -57,7 +57,7 @@ static void ahead_container_on_started(struct container *started)
         ahead_container_set_state(container, AHEAD_CONTAINER_WAITING);
 }
 
-/* What prints before there is a script, such as a warning of the image's Python, would be lost. */
+/* Output before there is a script, such as a warning of the image's Python, would be lost. */
 static void ahead_container_note_output(struct ahead_container *container)
 {
     container->has_printed = true;
@@ -92,7 +92,7 @@ static void ahead_container_on_ended(struct container *ended, const struct conta
     container->over(container);
 }
 
-/* An empty file beside that of the call that has ended, where only the server writes. */
+/* Makes an empty file for code, beside the code file of ORDER, where only the server writes. */
 static int make_code_file(struct ahead_container *container, const struct docker_order *order,
                           struct error *err)
 {
@@ -106,7 +106,7 @@ static int make_code_file(struct ahead_container *container, const struct docker
     return container->code < 0 ? -1 : 0;
 }
 
-/* Where the engine is that of this machine, and the container's user may connect. */
+/* Offers direct streams if the engine is on this machine and the container's user may connect. */
 static void ahead_container_offer_streams(struct ahead_container *container,
                                           const struct docker_order *order)
 {

@@ -1,7 +1,8 @@
 /* A container that was started ahead of its script, for a call that is expected: its init waits
  * (engine/go.h), and nothing of any script has run in it.
  *
- * The file that is laid over script.py is empty until then, and filled in its place. */
+ * The file that is laid over script.py is empty until the call comes, and is then filled in place.
+ */
 #pragma once
 
 #include "base/list.h"
@@ -24,42 +25,42 @@ enum ahead_container_state {
 
 struct ahead_container {
     /* Inputs, set by its pool. */
-    void (*over)(struct ahead_container *container); /* without having been taken */
+    void (*over)(struct ahead_container *container); /* it has ended without being taken */
     struct ahead_pool *pool;                         /* borrowed */
 
     struct list link; /* in its pool */
     enum ahead_container_state state;
     struct container container;
-    struct direct_streams streams;  /* of that, where there can be such */
-    json_t *key;                    /* owned: that of its order */
+    struct direct_streams streams;  /* of the container, if the engine is local */
+    json_t *key;                    /* owned: the key of its order */
     char *directory;                /* owned: the path of the working directory */
     const struct docker_site *site; /* borrowed */
-    bool has_printed;               /* it is ended for that */
+    bool has_printed;               /* output without a script: the container is killed */
     char *name;                     /* owned */
     char *nonce;                    /* owned: of the last words */
     char *code_file;                /* owned: the path of the file over script.py */
-    int code;                       /* owned: the same, for writing */
+    int code;                       /* owned: that file, open for writing */
     double begun;                   /* CLOCK_MONOTONIC seconds */
-    double seconds;                 /* that it took until a script could run there, or came */
+    double seconds; /* from then until it was ready for a script, or a script came */
 };
 
-/* Begins to start one for ORDER, whose KEY is taken; `over` may come from then on, never from
- * inside this call. NULL with ERR. */
+/* Begins to start a container for ORDER, whose KEY is taken; `over` may come from then on, never
+ * from inside this call. NULL with ERR. */
 struct ahead_container *ahead_container_new(const struct docker_order *order, json_t *key,
                                             struct error *err);
 
-/* Removes it, unless its run has it. */
+/* Removes the container, unless a run has taken it. */
 void ahead_container_free(struct ahead_container *container);
 
-/* Where a run has what it takes of one. */
+/* The fields of a run that receive the parts of a container ahead. */
 struct ahead_container_places {
     struct container *container;
     struct direct_streams *streams;
-    struct docker_go *go; /* what the container is to be told when it runs */
+    struct docker_go *go; /* the go to send when the container runs */
 };
 
-/* Puts CODE into its place, and moves all that belongs to the container TO where its run has it.
- * *RET_RUNS says whether it runs. */
+/* Writes CODE into the file over script.py, and moves the container and its streams TO the run.
+ * *RET_RUNS says whether the container runs already. */
 int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
                          const struct ahead_container_places *to, bool *ret_runs,
                          struct error *err);

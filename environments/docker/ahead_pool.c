@@ -30,7 +30,8 @@ static void ahead_pool_drop(struct ahead_pool *pool, struct ahead_container *con
     ahead_container_free(container);
 }
 
-/* One that KEY describes came before there was a container for it: the next time more wait. */
+/* A run described by KEY came before a container for it was started. If such a run is expected,
+ * more containers wait the next time. */
 static void ahead_pool_note_early(struct ahead_pool *pool, const json_t *key)
 {
     struct error ignored = ERROR_INIT;
@@ -40,7 +41,7 @@ static void ahead_pool_note_early(struct ahead_pool *pool, const json_t *key)
         pool->wanted++;
 }
 
-/* The first for KEY in DIRECTORY; those for others there go. */
+/* The first container for KEY in DIRECTORY. Removes the containers of DIRECTORY for other keys. */
 static struct ahead_container *ahead_pool_find(struct ahead_pool *pool, const char *directory,
                                                const json_t *key)
 {
@@ -111,7 +112,7 @@ static void ahead_pool_on_over(struct ahead_container *container)
     ahead_pool_drop(container->pool, container);
 }
 
-/* One for the expected order, which KEY describes. */
+/* Starts a container for the expected order, which KEY describes. */
 static void ahead_pool_add(struct ahead_pool *pool, json_t *key)
 {
     struct error_rest rest;

@@ -86,8 +86,8 @@ static void image_build_clear(struct docker_build *build)
     build->archive = NULL;
 }
 
-/* The engine removes with the newest image those that it was made from and that nothing else
- * needs. */
+/* Removes the newest image; with it the engine removes its parent images that nothing else needs.
+ */
 static void image_build_discard(struct docker_build *build)
 {
     AUTO_FREE char *path = memory_format("/images/%s", build->made);

@@ -1,5 +1,5 @@
-/* Building an image from a Dockerfile: the context is sent, the engine runs the steps. What a build
- * that fails or is cancelled has made is removed. */
+/* Building an image from a Dockerfile: the context is sent, the engine runs the steps. The images
+ * of a build that fails or is cancelled are removed. */
 #pragma once
 
 #include "environments/engine/archive.h"
@@ -28,10 +28,10 @@ struct docker_build {
     bool is_ours;               /* the step under way is neither FROM nor cached */
 };
 
-/* Builds what is to be called NAME; `done` will come, unless this fails. */
+/* Builds an image called NAME; `done` will come, unless this fails. */
 int docker_build_start(struct docker_build *build, struct docker_site *site, const char *name,
                        struct error *err);
 void docker_build_cancel(struct docker_build *build);
 
-/* Takes one line of what the engine says about the steps. For tests. */
+/* Reads LINE, from the engine's output about the steps. For tests. */
 void docker_build_note(struct docker_build *build, const char *line);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A tag with a slash is none of ours, and its file is never found. */
+/* The path of the file for TAG. A tag with a slash is not ours, and its file is never found. */
 static char *path_of(const char *state, const char *tag)
 {
     return memory_format("%s/docker/images/%s", state, strrchr(tag, ':') + 1);

@@ -1,5 +1,5 @@
-/* Which of the images that were made here are still wanted: a file for each, in the state
- * directory, tells when an environment had it last. */
+/* Tells which of our images are still wanted: for each image the time of a file in the state
+ * directory says when an environment had it last. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ void docker_cache_use(const char *state, const char *tag);
 
 #define DOCKER_CACHE_SECONDS (30. * 86400)
 
-/* False when no environment had it for so long. True for an image that nothing is known of. */
+/* False if no environment had the image for so long. True for an unknown image. */
 bool docker_cache_is_wanted(const char *state, const char *tag, time_t now);
 
 /* The image is removed. */

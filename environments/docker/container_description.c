@@ -18,7 +18,7 @@ enum {
     KILLED_FIRST = 500,      /* oom_score_adj: before anything of the machine's own */
     INSTALL_PROCESSES = 512,
     BUILD_CPU_PERIOD = 100000, /* microseconds */
-    OWN_PROCESSES = 2,         /* inits: of a container, and of a run in one that is kept */
+    OWN_PROCESSES = 2,         /* the init of a kept container, and the init of a run in it */
 };
 
 #define INSTALL_BYTES ((uint64_t)2 << 30) /* at least, of memory */
@@ -89,7 +89,7 @@ static json_t *keep_command(const struct docker_container *container)
                      json_string_format("%.3f", container->seconds));
 }
 
-/* Adds VARIABLE (taken), or puts it in the place of one of the same name. */
+/* Adds VARIABLE (taken), or replaces the variable of the same name by it. */
 static void set_variable(json_t *variables, json_t *variable)
 {
     const char *text = json_string_value(variable);
@@ -111,7 +111,7 @@ static double container_cpus(const struct docker_container *container)
     return json_object_get_number(json_object_get(container->definition, "limits"), "cpus", 1.);
 }
 
-/* The memory of a container is what it really uses. */
+/* The memory limit has no influence: it counts the memory that a container really uses. */
 static json_t *thread_variable(const struct docker_container *container, unsigned index)
 {
     unsigned count =
@@ -126,15 +126,14 @@ static json_t *docker_nonce_variable(const char *nonce)
     return json_string_format(LAST_WORDS_VARIABLE "=%s", nonce);
 }
 
-/* What a kept container adds. It has no packages of a system to break, and its next script need not
- * compile again what an image has no bytecode of: the official images of Python have none at all.
- */
+/* More variables for a kept container. pip cannot break a system there, and later scripts find the
+ * bytecode of modules that the image has only as source, as in the official images of Python. */
 static const char *const kept_variables[] = {
     "PIP_BREAK_SYSTEM_PACKAGES=1",
     "PYTHONPYCACHEPREFIX=/tmp/.pyexecd-bytecode",
 };
 
-/* The environment variables. They replace those of the image. */
+/* The environment variables. They replace the image's variables of the same names. */
 static json_t *container_description_variables(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
@@ -317,7 +316,7 @@ static void set_hardware(const struct docker_container *container, json_t *host)
         json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
 }
 
-/* Names of hosts: what is asked or installed gets none of them. */
+/* Names of hosts, for scripts only: questions and installations get none of them. */
 static void set_names(const struct docker_container *container, json_t *host)
 {
     json_t *names = json_object_get(container->definition, "extra_hosts");
@@ -354,9 +353,9 @@ static json_t *describe_host(const struct docker_container *container)
 }
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
- * the server. That of a container which waits for its script is a lifeline until the script comes,
- * and ends then, or with the script (docker_go.h); to that of a session all cells come. Other
- * containers have none, because the last output of a script could get lost with it. */
+ * the server. In a container that waits for its script, standard input is a lifeline until the
+ * script comes, and ends then, or with the script (docker_go.h). A session reads all cells from it.
+ * Other containers have none, because the last output of a script could get lost with it. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {
@@ -420,8 +419,8 @@ json_t *docker_exec_describe(const struct docker_container *container)
                      "Tty", 0);
 }
 
-/* A network of the operator's own holds a build as well. Without one, it has that which the engine
- * gives to builds, since they get packages. */
+/* A build uses the operator's own network if there is one, else the engine's network for builds,
+ * since builds get packages. */
 static char *build_network(const struct docker_container *container)
 {
     const char *network = json_object_get_string(container->definition, "network");

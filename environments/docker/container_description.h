@@ -12,21 +12,21 @@
 #define DOCKER_INIT      "/run/pyexecd-init"
 #define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
 
-/* Names of labels. A container without the first three is none of ours. */
+/* Names of labels. A container without the first three is not ours. */
 #define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
-#define DOCKER_LABEL_SERVER      "pyexecd.server"      /* and of the server that uses it */
-#define DOCKER_LABEL_OWNER       "pyexecd.owner"       /* the uid of that server */
+#define DOCKER_LABEL_SERVER      "pyexecd.server"      /* the name of the server that uses it */
+#define DOCKER_LABEL_OWNER       "pyexecd.owner"       /* the uid of the server */
 #define DOCKER_LABEL_DEADLINE    "pyexecd.deadline"    /* Unix time after which it may be removed */
 #define DOCKER_LABEL_ENVIRONMENT "pyexecd.environment" /* the name of the environment */
 
 #define DOCKER_LABEL_IMAGE "pyexecd.image" /* of an image: the state directory */
-#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it stays, to be looked at: a digest of for whom */
+#define DOCKER_LABEL_STAYS "pyexecd.stays" /* it stays, to be looked at: a digest of its client */
 
 enum docker_purpose {
     DOCKER_RUN,     /* one script */
     DOCKER_KEEP,    /* scripts, by exec */
     DOCKER_ASK,     /* a question to the Python of an image */
-    DOCKER_INSTALL, /* packages, by exec, into what becomes an image */
+    DOCKER_INSTALL, /* packages, by exec; the container becomes an image */
 };
 
 /* Everything is borrowed. */
@@ -37,7 +37,7 @@ struct docker_container {
     const char *image;
     const char *user;    /* "UID:GID" */
     const char *init;    /* pyexecd-init on this machine */
-    const char *seccomp; /* which system calls are allowed, as the engine takes it; NULL: its own */
+    const char *seccomp; /* the profile of system calls, as the engine takes it; NULL: its own */
     const char *nonce;   /* NULL: there is none */
     double seconds;      /* after which it ends by itself */
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
@@ -45,9 +45,9 @@ struct docker_container {
     bool has_line;       /* its input goes on behind the go (docker_go.h) */
     bool has_streams;    /* its init asks for its streams at DOCKER_STREAMS */
     bool is_session;     /* the program is the Python of a session, and its input comes from here */
-    const char *const *program;   /* NULL-terminated; not of one that is kept */
+    const char *const *program;   /* NULL-terminated; unused for a kept container */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
-    const json_t *mounts;         /* docker_mount()s of what it gets from here */
+    const json_t *mounts;         /* docker_mount()s of files of this machine */
     const json_t *volumes;        /* paths that the image declares as volumes, or NULL */
     json_t *labels;
     bool stays;        /* stopped, to be looked at: what it prints is kept by the engine, too */
@@ -58,9 +58,9 @@ struct docker_container {
 /* The body of POST /containers/create. New reference. */
 json_t *docker_container_describe(const struct docker_container *container);
 
-/* What holds the steps of a build, as parameters of POST /build, each behind an "&": the memory and
- * the processors of CONTAINER, an installation, and its network if the operator names one. Engines
- * take no number of processes there. Owned by the caller. */
+/* The limits of the steps of a build, as parameters of POST /build, each behind an "&": memory and
+ * processors of CONTAINER, an installation, and its network if the operator names one. POST /build
+ * takes no limit of processes. Owned by the caller. */
 char *docker_build_limits(const struct docker_container *container);
 
 /* The body of POST /containers/ID/exec for a script in a container that is kept. Its nonce may be
@@ -68,5 +68,5 @@ char *docker_build_limits(const struct docker_container *container);
 json_t *docker_exec_describe(const struct docker_container *container);
 void docker_exec_add_nonce(json_t *description, const char *nonce);
 
-/* SOURCE of this machine at TARGET of a container. New reference. */
+/* A mount that shows SOURCE, of this machine, at TARGET in a container. New reference. */
 json_t *docker_mount(const char *source, const char *target, bool writable);

@@ -15,7 +15,7 @@
 #define LIMIT_BYTES ((uint64_t)8 << 30)
 
 enum {
-    RULES = 1, /* of what is written here about how an image is made; part of its key */
+    RULES = 1, /* the version of the rules for building an image; part of its key */
     FILE_BYTES = 1 << 20,
     PIECE_BYTES = 256 * 1024, /* read in one turn of the loop */
 };

@@ -1,6 +1,6 @@
-/* What an image is built from: a Dockerfile, the directory that it is in without what .dockerignore
- * names, and the values of its ARG lines. An image is called after all of that, so that it is found
- * again, and built anew when any of it changes. */
+/* The context of a build: a Dockerfile, its directory without the files that .dockerignore names,
+ * and the values of its ARG lines. The tag of an image is a digest of the context, so that the
+ * image is found again, and built anew when the context changes. */
 #pragma once
 
 #include "base/digest.h"
@@ -11,7 +11,7 @@
 
 struct docker_site;
 
-#define DOCKER_CONTEXT_FILE ".pyexecd.Dockerfile" /* what the Dockerfile is called there */
+#define DOCKER_CONTEXT_FILE ".pyexecd.Dockerfile" /* the name of the Dockerfile in the archive */
 
 struct docker_context {
     void (*done)(struct docker_context *context, const struct error *err);
@@ -28,7 +28,7 @@ struct docker_context {
  * ERR. */
 struct archive *docker_context_open(const struct docker_site *site, struct error *err);
 
-/* Reads it all for its key; `done` will come, unless this fails. */
+/* Reads the context and computes its key; `done` will come, unless this fails. */
 int docker_context_start(struct docker_context *context, struct docker_site *site,
                          struct error *err);
 void docker_context_cancel(struct docker_context *context);

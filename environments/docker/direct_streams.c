@@ -31,7 +31,7 @@ static const char *const direct_streams_state_names[] = {
     [DIRECT_STREAMS_READY] = "ready",
 };
 
-/* Where they may go from each state, as bits. */
+/* The states that may follow each state, as bits. */
 static const unsigned direct_streams_next_states[] = {
     [DIRECT_STREAMS_NONE] = 1 << DIRECT_STREAMS_OFFERED | 1 << DIRECT_STREAMS_READY,
     [DIRECT_STREAMS_OFFERED] = 1 << DIRECT_STREAMS_ASKED | 1 << DIRECT_STREAMS_NONE,
@@ -82,7 +82,7 @@ void direct_streams_end(struct direct_streams *streams)
 
 /* ---- what the container prints ---- */
 
-/* A piece of what has come. False when there is nothing, or no more. */
+/* Reads a piece of output. False when there is nothing now, or no more. */
 static bool direct_streams_read(struct direct_streams *streams, int stream)
 {
     char data[DIRECT_STREAMS_READ];
@@ -102,7 +102,7 @@ static void direct_streams_on_readable(struct ev_loop *loop, ev_io *watcher, int
 
     (void)loop;
     if (events & EV_ERROR)
-        direct_streams_close_pipe(streams, stream); /* the engine tells the end of the container */
+        direct_streams_close_pipe(streams, stream); /* the engine reports its end */
     else
         (void)direct_streams_read(streams, stream);
 }
@@ -127,7 +127,7 @@ static void direct_streams_watch_pipes(struct direct_streams *streams)
 
 /* ---- the init ---- */
 
-/* Our ends are kept, and THEIRS owned by the caller. */
+/* Makes two pipes. STREAMS keeps the reading ends; the caller owns the writing ends, THEIRS. */
 static int direct_streams_make_pipes(struct direct_streams *streams, int theirs[2],
                                      struct error *err)
 {
@@ -146,7 +146,7 @@ static int direct_streams_make_pipes(struct direct_streams *streams, int theirs[
     return 0;
 }
 
-/* False: whoever has connected gets none. */
+/* Sends the pipes to the process that has connected. False when that fails. */
 static bool direct_streams_hand_over(struct direct_streams *streams)
 {
     struct error err = ERROR_INIT;
@@ -160,7 +160,7 @@ static bool direct_streams_hand_over(struct direct_streams *streams)
     return was_sent;
 }
 
-/* The nonce comes at once, and in one piece. */
+/* The init sends the nonce at once, and in one piece. */
 static bool direct_streams_is_init(struct direct_streams *streams)
 {
     char said[LAST_WORDS_NONCE];
@@ -200,7 +200,7 @@ static void direct_streams_accept(struct direct_streams *streams)
     direct_streams_watch_socket(streams);
 }
 
-/* The init says nothing more; its end is that of the container, which the engine tells as well. */
+/* A READY init says nothing more, and the engine reports the end of its container. */
 static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct direct_streams *streams = CONTAINER_OF(watcher, struct direct_streams, socket_watcher);
@@ -229,7 +229,7 @@ void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop)
     }
 }
 
-/* The path of a socket has 107 bytes at most: that of an open directory always fits. */
+/* The path of a socket has at most 107 bytes: a path below an open descriptor always fits. */
 static int direct_streams_bind(int socket, const char *path, struct error *err)
 {
     const char *name = strrchr(path, '/') + 1;

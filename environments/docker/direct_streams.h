@@ -1,6 +1,6 @@
 /* The streams of a container without the engine between, where both are on this machine.
  *
- * What a container prints goes through several processes of its engine, which costs more than a
+ * The output of a container goes through several processes of its engine, which costs more than a
  * script that prints one line. So a container that waits for its script finds a socket of the
  * server's at DOCKER_STREAMS. Its init connects to it before anything else runs there, sends the
  * nonce of its last words, and gets two pipes in return; they become its output, and the socket its
@@ -22,13 +22,12 @@
 enum direct_streams_state {
     DIRECT_STREAMS_NONE,    /* the engine's are used */
     DIRECT_STREAMS_OFFERED, /* nobody has connected */
-    DIRECT_STREAMS_ASKED,   /* somebody has, and has to send the nonce */
+    DIRECT_STREAMS_ASKED,   /* a process has connected and has to send the nonce */
     DIRECT_STREAMS_READY,
 };
 
 struct direct_streams {
-    /* Inputs. What one of them prints; it must not end them. STREAM is none that an engine invents.
-     */
+    /* Inputs. Takes output of the container; must not end STREAMS. STREAM is stdout or stderr. */
     void (*output)(struct direct_streams *streams, enum frame_stream stream, const char *data,
                    size_t length);
 
@@ -36,31 +35,31 @@ struct direct_streams {
     struct ev_loop *loop; /* borrowed */
     enum direct_streams_state state;
     char *path;                    /* owned: of the socket, while it is there */
-    char nonce[LAST_WORDS_NONCE];  /* that the init has to send */
-    int socket;                    /* owned: it listens, or leads to the init; or -1 */
+    char nonce[LAST_WORDS_NONCE];  /* the init has to send it */
+    int socket;                    /* owned: listens, or is connected to the init; or -1 */
     int pipes[FRAME_STREAMS];      /* owned: to read from; or -1 */
-    ev_io watchers[FRAME_STREAMS]; /* of them */
+    ev_io watchers[FRAME_STREAMS]; /* of the pipes */
     ev_io socket_watcher;
 };
 
-/* STREAMS is zeroed but for its input. From then on all others are harmless. */
+/* STREAMS is zeroed but for its input. After this all other functions are harmless. */
 void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop);
 
 /* Listens at PATH, where nothing is yet, for an init that knows NONCE. -1 with ERR. */
 int direct_streams_offer(struct direct_streams *streams, const char *path, const char *nonce,
                          struct error *err);
 
-/* NULL: there is no offer. Borrowed. */
+/* The path of the socket while it is offered, borrowed; else NULL. */
 const char *direct_streams_path(const struct direct_streams *streams);
 
-/* Moves them to TO, which has been initialised. What is not ready yet is withdrawn. */
+/* Moves streams that are READY to TO, which has been initialised; ends the others. */
 void direct_streams_move(struct direct_streams *from, struct direct_streams *to);
 bool direct_streams_are_ready(const struct direct_streams *streams);
 
-/* The last that the init is told. */
+/* Sends DATA to the init and ends its input. */
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length);
 
-/* The container has ended: hands on what is still in the pipes. Where its engine could not end it,
- * it may go on to print, which is not waited for. */
+/* The container has ended: hands on the output that is still in the pipes. Does not wait for
+ * further output, which comes if the engine could not end the container. */
 void direct_streams_read_rest(struct direct_streams *streams);
 void direct_streams_end(struct direct_streams *streams);

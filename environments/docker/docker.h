@@ -1,5 +1,5 @@
-/* The environment "docker": scripts run in containers of a Docker engine, or of one that speaks its
- * API.
+/* The environment "docker": scripts run in containers of a Docker engine, or another engine with
+ * its API.
  *
  *     docker_site       whose containers, of which engine
  *     docker_image      the image, by docker_pull or docker_build

@@ -34,7 +34,7 @@ int docker_go_put(struct docker_go *go, const struct docker_site *site, int file
 
     if (fd_write_all(file, code, length, err) < 0)
         return error_prefix(err, "cannot write the script of the container");
-    /* Where a network lies between, others see only what has been sent to its server. */
+    /* On a network file system other machines see only data that its server has. */
     if ((is_remote && fdatasync(file) < 0) || fstat(file, &status) < 0)
         return error_set_errno(err, errno, "cannot look at the script of the container");
     what = is_remote ? go_with_code(length) : go_for(&status);
@@ -55,7 +55,7 @@ void docker_go_deinit(struct docker_go *go)
     *go = (struct docker_go){0};
 }
 
-/* There is room for one script (PYTHON_CODE_BYTES); else it is not answered. */
+/* The buffer has room for one script (PYTHON_CODE_BYTES); a go that does not fit gets no answer. */
 void docker_go_tell_container(const struct docker_go *go, struct container *container)
 {
     struct error ignored = ERROR_INIT;

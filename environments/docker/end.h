@@ -1,5 +1,5 @@
-/* How a script in a container has ended: from the last words of its pyexecd-init and what the
- * engine knows. */
+/* How a script in a container has ended: from the last words of its pyexecd-init and the engine's
+ * report. */
 #pragma once
 
 #include "environments/engine/last_words.h"
@@ -7,19 +7,19 @@
 
 #include <stdbool.h>
 
-/* What holds a container, of which MISSING (borrowed; NULL: nothing) could not be had. */
+/* The receipt of a container that lacks the layers MISSING (borrowed; NULL: none). */
 struct process_receipt docker_receipt(const json_t *missing);
 
-/* What the engine knows. */
+/* The end of a script as server and engine have seen it. */
 struct docker_observation {
     bool killed;           /* by us */
-    bool out_of_memory;    /* something was killed by the memory limit */
+    bool out_of_memory;    /* the memory limit has killed a process */
     int exit_code;         /* 128 + N for signal N */
     double seconds;        /* from the start of the execution to its end */
     const json_t *missing; /* borrowed: for the receipt */
-    const char *failure;   /* "", or why the script did not run, or its end is not known */
+    const char *failure;   /* why the script did not run or its end is not known; else "" */
 };
 
-/* WORDS is NULL when there were none. PYTHON is the program that was to be executed. */
+/* WORDS is NULL if none came. PYTHON is the program that was to be executed. */
 struct execution_end docker_end(const struct docker_observation *seen,
                                 const struct last_words *words, const char *python);

@@ -187,7 +187,7 @@ static void image_on_answer(struct engine_request *request, const struct engine_
     image_finish(image, err);
 }
 
-/* Asks the engine about it. */
+/* Asks the engine about the image. */
 static void image_ask(struct docker_image *image, enum docker_image_state state)
 {
     AUTO_FREE char *path = docker_image_path(image->name);

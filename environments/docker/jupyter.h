@@ -1,6 +1,6 @@
-/* What a container is lent for a session in a Jupyter kernel: pyexecd-jupyter, which is not static,
- * and the folder of this machine's libraries, with the loader that finds them there. So no image
- * has to have any of them, nor the same C library. */
+/* The mounts of a container for a session in a Jupyter kernel: pyexecd-jupyter, which is not
+ * static, and the folder of this machine's libraries, with their loader. So no image needs these
+ * files, or the same C library. */
 #pragma once
 
 #include "base/error.h"

@@ -20,9 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
+#define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* even if calls keep coming */
 
-/* One script in such a container. */
+/* One script in a kept container. */
 struct kept_call {
     struct execution execution;
     struct kept_container *container; /* borrowed */
@@ -49,7 +49,7 @@ static const char *const kept_container_state_names[] = {
     [KEPT_CONTAINER_OVER] = "over",
 };
 
-/* Where one may go from each state, as bits. */
+/* The states that may follow each state, as bits. */
 static const unsigned kept_container_next_states[] = {
     [KEPT_CONTAINER_STARTING] =
         1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_OVER,
@@ -131,7 +131,8 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
 
 static void kept_call_on_ended(struct exec *exec, const struct container_end *end);
 
-/* New reference. IDLE_SECONDS may it wait for its script. */
+/* The body of the request to create the exec, which may wait IDLE_SECONDS for its script. New
+ * reference. */
 static json_t *kept_call_describe(const struct kept_call *call, double idle_seconds)
 {
     AUTO_FREE char *user = docker_site_user(call->container->site);
@@ -145,7 +146,7 @@ static json_t *kept_call_describe(const struct kept_call *call, double idle_seco
     return docker_exec_describe(&container);
 }
 
-/* A program of its own. */
+/* Starts a new exec for the call. */
 static void kept_call_start_exec(struct kept_call *call)
 {
     const struct kept_container *container = call->container;
@@ -169,7 +170,7 @@ static void kept_call_on_agreed(struct exec *exec)
     kept_ask_send(&CONTAINER_OF(exec, struct kept_call, exec)->ask, exec);
 }
 
-/* Takes what waits in the container, whatever it is for. */
+/* Takes the run that waits in the container, also if the call needs another one. */
 static void kept_call_take_wait(struct kept_call *call)
 {
     struct kept_container *container = call->container;
@@ -285,8 +286,8 @@ static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int
     kept_container_judge(call->container);
 }
 
-/* What waited is over and has not answered: as far as it is known that nothing has run, a program
- * of its own is next. */
+/* The waiting run has ended without an answer. True if it certainly ran no script: then the call
+ * starts an exec of its own. */
 static bool kept_call_begins_anew(const struct kept_call *call, const struct container_end *end)
 {
     return call->container->state == KEPT_CONTAINER_BUSY && !call->ask.has_begun &&
@@ -326,7 +327,7 @@ static void kept_container_on_ended(struct container *ended, const struct contai
         kept_container_finish(container);
 }
 
-/* The init of the container passes it on to that of the script. */
+/* The init of the container passes the interrupt on to the init of the script. */
 static void kept_call_interrupt(struct execution *execution)
 {
     struct kept_call *call = CONTAINER_OF(execution, struct kept_call, execution);
@@ -347,7 +348,7 @@ static void kept_call_kill(struct execution *execution)
         kept_container_set_state(container, KEPT_CONTAINER_KILLING);
 }
 
-/* The next call gets a new container; one that is at work loses it. */
+/* The next call gets a new container; a call that runs now is killed. */
 static void kept_container_on_exceeded(struct kept_size *size)
 {
     struct kept_container *container = CONTAINER_OF(size, struct kept_container, size);

@@ -1,5 +1,5 @@
-/* A container that is kept between the calls of one working directory, with what scripts have
- * written and installed anywhere in it.
+/* A container that is kept between the calls of one working directory, with all files that scripts
+ * have written and packages they have installed.
  *
  *     STARTING -> BUSY <-> IDLE
  *         \        |  `-> KILLING -> DRAINING
@@ -28,9 +28,9 @@ enum kept_container_state {
     KEPT_CONTAINER_STARTING, /* waiting for the engine, with a call that has not begun */
     KEPT_CONTAINER_BUSY,     /* waiting for the script of its call */
     KEPT_CONTAINER_IDLE,     /* waiting for a call */
-    KEPT_CONTAINER_KILLING,  /* waiting for its own end and that of the script */
-    KEPT_CONTAINER_ENDING,   /* waiting for its own end; nothing of its call is left but that */
-    KEPT_CONTAINER_DRAINING, /* it has ended: waiting for the engine to say so of the script */
+    KEPT_CONTAINER_KILLING,  /* waiting for its own end and the end of the script */
+    KEPT_CONTAINER_ENDING,   /* waiting for its own end, which ends its call */
+    KEPT_CONTAINER_DRAINING, /* has ended; waiting for the engine to report the end of the script */
     KEPT_CONTAINER_OVER,
 };
 
@@ -40,16 +40,16 @@ struct kept_container {
     enum kept_container_state state;
     struct container container;
     struct container_end end; /* once it has ended */
-    struct kept_size size;    /* of what its calls have written outside of the directory */
-    struct kept_call *call;   /* owned; NULL: nobody uses it */
-    struct kept_wait wait;    /* for the next one, while it is idle */
-    json_t *next;             /* owned: what is expected, as that of a wait; or NULL */
-    bool waits;               /* a run may wait in it */
-    char *name;               /* owned */
-    char *directory;          /* owned: the working directory that it has */
-    int script;               /* owned: the file that it has over script.py, without a name */
-    double started_at;        /* monotonic seconds */
-    double used_at;           /* likewise: when it became idle */
+    struct kept_size size;  /* of all files that its calls have written outside of the directory */
+    struct kept_call *call; /* owned; NULL: nobody uses it */
+    struct kept_wait wait;  /* for the next call, while the container is idle */
+    json_t *next;           /* owned: the definition of the expected run, like wait.key; or NULL */
+    bool waits;             /* a run may wait in it */
+    char *name;             /* owned */
+    char *directory;        /* owned: the working directory that it has */
+    int script;             /* owned: the file over script.py in it */
+    double started_at;      /* monotonic seconds */
+    double used_at;         /* monotonic seconds: when it became idle */
 };
 
 /* A container for the directory and the code of REQUEST, in no list yet. It makes the private file
@@ -59,10 +59,10 @@ struct kept_container *kept_container_new(struct docker_site *site,
                                           const struct execution_request *request,
                                           const uid_t *reader, struct error *err);
 
-/* Removes it, in the background. Nothing may be executed in it. */
+/* Removes the container, in the background. Nothing may be executed in it. */
 void kept_container_free(struct kept_container *container);
 
-/* Begins to start it; kept_container_execute must follow. */
+/* Begins to start the container; kept_container_execute must follow. */
 void kept_container_start(struct kept_container *container, const struct docker_facts *image,
                           const json_t *mounts);
 
@@ -72,13 +72,14 @@ struct execution *kept_container_execute(struct kept_container *container,
                                          const struct execution_request *request,
                                          struct execution_listener *listener, struct error *err);
 
-/* Nobody has the environment: if it is idle, a run like its last one begins to wait in it. */
+/* No run uses the environment: if CONTAINER is idle, a run like its last one begins to wait in it.
+ */
 void kept_container_rest(struct kept_container *container);
 
-/* It has DIRECTORY, and will not end with the call that uses it now. */
+/* CONTAINER has DIRECTORY, and will not end with its present call. */
 bool kept_container_is_for(const struct kept_container *container, const char *directory);
 
 bool kept_container_is_idle(const struct kept_container *container);
 
-/* It does not end by itself before a call of TIMEOUT seconds would. */
+/* The life of CONTAINER is longer than a call of TIMEOUT seconds that begins now. */
 bool kept_container_lasts(const struct kept_container *container, double timeout);

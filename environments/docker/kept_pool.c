@@ -8,10 +8,10 @@
 #include <assert.h>
 
 #define KEPT_POOL_IDLE_SECONDS 3600. /* after which nobody is expected to come back */
-#define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for such */
+#define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for idle containers */
 #define KEPT_POOL_REST_SECONDS 0.05  /* a client that makes one call has left by then */
 
-enum { KEPT_POOL_MOST = 16 }; /* the one that was used longest ago goes for a new one */
+enum { KEPT_POOL_MOST = 16 }; /* then the container idle for longest makes room */
 
 static struct kept_container *kept_pool_find(const struct kept_pool *pool, const char *directory)
 {

@@ -20,7 +20,7 @@ struct docker_site;
 struct kept_pool {
     struct docker_site *site; /* borrowed */
     struct list containers;   /* of struct kept_container; owned */
-    ev_timer look;            /* for those that have been idle for long */
+    ev_timer look;            /* for containers that have been idle for long */
     ev_timer rest;            /* to let runs wait in containers that are idle */
 };
 
@@ -36,9 +36,9 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
                                   const struct execution_request *request, bool waits,
                                   struct execution_listener *listener, struct error *err);
 
-/* No run has the environment. */
+/* No run uses the environment: runs may soon wait in the idle containers. */
 void kept_pool_rest(struct kept_pool *pool);
 
-/* Removes all, in the background; one that has a call, which has been killed, goes with that.
- * Nothing may be executed any more. */
+/* Removes all containers, in the background. A container with a call, which has been killed, is
+ * removed when the call ends. Nothing may be executed any more. */
 void kept_pool_stop(struct kept_pool *pool);

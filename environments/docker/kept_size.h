@@ -25,9 +25,9 @@ struct kept_size {
     bool is_last;    /* this answer ends the watch */
 };
 
-/* Watches the container with this ID, or goes on with that. */
+/* Watches the container with this ID, or goes on watching it. */
 void kept_size_watch(struct kept_size *size, const char *id);
 
-/* Asks once more, now. Nothing writes in the container any more. */
+/* Asks a last time, now. Nothing writes in the container any more. */
 void kept_size_finish(struct kept_size *size);
 void kept_size_end(struct kept_size *size);

@@ -33,7 +33,7 @@ static void kept_wait_on_agreed(struct exec *exec)
     wait->agreed = true;
 }
 
-/* The engine says only then something when it could not start it. */
+/* The engine prints only if it could not start the run. */
 static void kept_wait_on_output(struct exec *exec, enum frame_stream stream, const char *data,
                                 size_t length)
 {

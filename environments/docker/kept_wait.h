@@ -1,6 +1,6 @@
-/* A run that waits for its script in a container that is kept: its pyexecd-init does (engine/go.h),
- * which is no script's and is laid over what scripts have changed there; its Python starts with the
- * script, because it loads what earlier ones have left.
+/* A run that waits for its script in a kept container. Its pyexecd-init waits (engine/go.h): it is
+ * mounted from the machine, so no script can have changed it. Its Python starts only when the
+ * script comes, because Python loads files that earlier scripts may have left.
  *
  * It is started when nothing of a script lives in the container, and taken or sent away before the
  * next one begins. */
@@ -20,44 +20,45 @@ struct kept_wait {
     struct exec exec; /* under way, or nothing waits */
     json_t *key;      /* owned: its definition, but for the nonce */
     char *nonce;      /* owned: of its last words */
-    bool agreed;      /* the engine passes on what it is sent */
+    bool agreed;      /* the engine passes input on to the init */
     double begun;     /* CLOCK_MONOTONIC seconds */
-    double seconds;   /* from then until it agreed */
+    double seconds;   /* from `begun` until the engine agreed */
 };
 
-/* Begins to start one in CONTAINER, an id; KEY is taken. */
+/* Begins to start a waiting run in CONTAINER, an id; KEY is taken. */
 void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
                      json_t *key);
 
-/* It has not ended. */
+/* A run waits, or is being started. */
 bool kept_wait_is_there(const struct kept_wait *wait);
 
-/* Seconds that have been spent on its start. */
+/* The seconds that its start has taken so far. */
 double kept_wait_seconds(const struct kept_wait *wait);
 
-/* Who has TO hears of it now, and whether it can be sent something; if not, TO is told when. */
+/* Moves the waiting run to TO, whose callbacks hear of it from now on. True if it can be sent input
+ * already; else `agreed` of TO will come. */
 bool kept_wait_take(struct kept_wait *wait, struct exec *to);
 
-/* What became of a call that has taken one. */
+/* A call's dialogue with the waiting run that it has taken. */
 struct kept_ask {
     struct docker_go go;
-    bool is_for_it; /* what has waited is like the call; else it only has to end */
-    double seconds; /* that had been spent on it before the call */
-    bool is_asked;  /* it got the go */
-    bool has_begun; /* it has answered; or the call has a program of its own */
+    bool is_for_it; /* the run fits the call; else it is only told to end */
+    double seconds; /* spent on its start before the call */
+    bool is_asked;  /* the run got a go with a script */
+    bool has_begun; /* the run has answered, or the call has an exec of its own */
     bool answered[FRAME_STREAMS];
 };
 
-/* Tells EXEC the go, or what it ends at. */
+/* Sends the go to EXEC, or the order to end. */
 void kept_ask_send(struct kept_ask *ask, struct exec *exec);
 
-/* The call has a program of its own instead. */
+/* The call uses an exec of its own instead. */
 void kept_ask_drop(struct kept_ask *ask);
 
-/* True when DATA, with LENGTH, is output of the script, less the answer, which is the first byte of
- * each stream. */
+/* Removes the answer, the first byte of each stream, from DATA, with LENGTH. True when the rest is
+ * output of the script. */
 bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,
                           size_t *length);
 
-/* Its container goes. Harmless when nothing waits. */
+/* Its container is removed. Harmless when no run waits. */
 void kept_wait_stop(struct kept_wait *wait);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define INSPECTION_SECONDS 86400. /* for which a container stays that is to be looked at */
+#define INSPECTION_SECONDS 86400. /* how long a container stays to be looked at */
 
 static char *docker_order_copy(const char *text)
 {
@@ -61,14 +61,14 @@ void docker_order_free(struct docker_order *order)
     free(order);
 }
 
-/* In seconds, with the start and the end of the container. */
+/* In seconds, including the start and the end of the container. */
 static double longest_life(const struct docker_order *order, double idle_seconds)
 {
     return docker_site_startup_seconds(order->site) + idle_seconds + order->request.timeout +
            DOCKER_GRACE_SECONDS + (order->stays ? INSPECTION_SECONDS : 0);
 }
 
-/* Everybody who may use the engine reads labels. New reference. */
+/* Every user of the engine can read labels, so the owner is not named. New reference. */
 static json_t *digest_of_owner(const char *owner)
 {
     struct digest digest;
@@ -90,7 +90,7 @@ static json_t *docker_order_labels(const struct docker_order *order, double idle
     return labels;
 }
 
-/* A Python could load by itself what scripts have put there. */
+/* Python could load files that scripts have put into such a volume. */
 static bool has_writable_volume(const json_t *definition)
 {
     const char *path;

@@ -1,4 +1,5 @@
-/* What a script in a container prints: both streams, without the last words of its pyexecd-init. */
+/* The output of a script in a container: both streams, without the last words of its pyexecd-init.
+ */
 #pragma once
 
 #include "environments/engine/frames.h"
@@ -7,19 +8,19 @@
 struct execution_listener;
 
 struct docker_output {
-    struct execution_listener *listener; /* borrowed: who hears of it */
+    struct execution_listener *listener; /* borrowed: gets the output */
     struct last_words_reader out;
     struct last_words_reader errors;
 };
 
-/* NONCE is that of the last words. */
+/* NONCE is the nonce of the last words. */
 void docker_output_init(struct docker_output *output, const char *nonce,
                         struct execution_listener *listener);
 
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length);
 
-/* What has come of STREAM so far is not the beginning of the last words. */
+/* Passes on the bytes of STREAM that were held back because they might begin the last words. */
 void docker_output_release(struct docker_output *output, enum frame_stream stream);
 
 /* True with *RET_WORDS when the last words have come on both streams: there is no more output. */

@@ -28,7 +28,7 @@
 #define IMAGE_PACKAGES_LONGEST_SECONDS 86400. /* of an installation without a limit */
 
 enum {
-    RULES = 2,        /* of what is written here about how an image is made; part of its key */
+    RULES = 2,        /* the version of the rules for making an image; part of its key */
     NAME_DIGITS = 32, /* of the file with the requirements */
 };
 
@@ -62,7 +62,7 @@ bool docker_packages_are_wanted(const struct docker_site *site)
            json_object_get(site->definition, "requirements_file");
 }
 
-/* Everything that is under way for it ends. */
+/* Ends the request, the exec and the container, and removes the file. */
 static void image_packages_stop(struct docker_packages *packages)
 {
     engine_request_cancel(&packages->request);
@@ -257,7 +257,7 @@ static void image_packages_on_container_started(struct container *started)
                });
 }
 
-/* It does not end by itself: it could not be started, or was killed, or the engine has gone. */
+/* The container did not start, or was killed, or the engine has gone: it does not end by itself. */
 static void image_packages_on_container_ended(struct container *ended,
                                               const struct container_end *end)
 {
@@ -331,7 +331,7 @@ static void image_packages_on_looked_for(struct engine_request *request,
         image_packages_finish(packages, &problem);
 }
 
-/* What is to be installed */
+/* The requirements */
 
 static void make_tag(struct docker_packages *packages, const char *text)
 {

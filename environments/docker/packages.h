@@ -1,6 +1,6 @@
-/* An image with packages in it, made once from another one: pip runs in a container of that
- * image, and the container becomes the new image. Its tag is a digest of what it was made from,
- * so that it is found again, and made anew when any of that changes. */
+/* An image with packages in it, made once from another image: pip runs in a container of the base
+ * image, and the container becomes the new image. Its tag is a digest of all inputs, so that it is
+ * found again, and made anew when an input changes. */
 #pragma once
 
 #include "environments/docker/image.h"
@@ -23,13 +23,13 @@ struct docker_packages {
         IMAGE_PACKAGES_STARTING,   /* waiting for the container */
         IMAGE_PACKAGES_INSTALLING, /* waiting for pip */
         IMAGE_PACKAGES_COMMITTING, /* waiting for the container to become an image */
-        IMAGE_PACKAGES_INSPECTING, /* waiting for what the engine knows of that */
+        IMAGE_PACKAGES_INSPECTING, /* waiting for the facts about the new image */
     } state;
     struct docker_site *site;        /* borrowed */
     const struct docker_facts *base; /* borrowed */
-    char *python;                    /* owned: what runs pip */
+    char *python;                    /* owned: the program that runs pip */
     char *names;                     /* owned: of the packages, for people */
-    char *tag;                       /* owned: what the image is called */
+    char *tag;                       /* owned: the tag of the image */
     char *file; /* owned: the requirements, as pip gets them; NULL: not written */
     struct engine_request request;
     struct container container;

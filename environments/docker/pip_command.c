@@ -29,7 +29,7 @@ static void pip_command_add(const char **list, size_t *count, size_t most, const
         list[(*count)++] = string;
 }
 
-/* An index in the definition replaces what the variables of the server say. */
+/* An index in the definition replaces the server's variables about indexes. */
 static bool pip_command_hands_on(const char *variable, bool has_index)
 {
     if (has_index &&

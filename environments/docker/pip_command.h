@@ -5,7 +5,7 @@
 
 struct docker_site;
 
-/* Where the container has what pip reads. */
+/* The places in the container of the files that pip reads. */
 #define PIP_COMMAND_WHEELS       "/run/pyexecd-wheels"
 #define PIP_COMMAND_REQUIREMENTS "/run/pyexecd-requirements.txt"
 

@@ -13,9 +13,9 @@ struct docker_pull {
     struct docker_site *site; /* borrowed */
     struct engine_request request;
     struct json_lines lines;
-    json_t *layers; /* owned: by id, how much of it is there, 0 to 1 */
-    double told;    /* the fraction that was said last */
-    size_t at;      /* the layer that was said last, from 1 */
+    json_t *layers; /* owned: the fraction of each layer that is there, by id */
+    double told;    /* the last reported fraction */
+    size_t at;      /* the last reported layer, from 1 */
     struct error error;
     struct error_rest error_rest;
 };
@@ -24,8 +24,8 @@ struct docker_pull {
 void docker_pull_start(struct docker_pull *pull, struct docker_site *site, const char *name);
 void docker_pull_cancel(struct docker_pull *pull);
 
-/* Takes one line of the engine's into LAYERS. For tests, as is the next. */
+/* Enters the engine's LINE about a layer into LAYERS. For tests, like the next function. */
 void docker_pull_note(json_t *layers, const json_t *line);
 
-/* What LAYERS come to: how many of *RET_COUNT layers are complete, and *RET_FRACTION of all. */
+/* The number of layers that are complete, of *RET_COUNT, and the complete *RET_FRACTION of all. */
 size_t docker_pull_complete(const json_t *layers, size_t *ret_count, double *ret_fraction);

@@ -27,7 +27,7 @@
 
 enum {
     ANSWER_BYTES = 4096,
-    QUOTED_BYTES = 160, /* of what an interpreter that failed has printed */
+    QUOTED_BYTES = 160, /* of the output of an interpreter that failed */
 };
 
 static const char *const candidates[] = {"python3", "python"};
@@ -147,7 +147,7 @@ static void image_python_clear(struct docker_python *python)
     buffer_deinit(&python->complaint);
 }
 
-/* The first line of what was printed instead of an answer. */
+/* Makes an error of the first line that the interpreter printed to stderr. */
 static int image_python_complain(struct docker_python *python, struct error *err)
 {
     const char *bytes = buffer_bytes(&python->complaint);

@@ -1,5 +1,5 @@
-/* What runs scripts in an image: python3 or python, which version, and who it is there. Found out
- * by running it, once for each image; the answer is kept in the state directory. */
+/* The Python of an image: its name, python3 or python, its version, and its uid and gid. It is run
+ * once to learn them, for each image and user; the answer is kept in the state directory. */
 #pragma once
 
 #include "base/buffer.h"
@@ -16,7 +16,7 @@ struct docker_site;
 struct docker_python_facts {
     char *program; /* owned: "python3"; NULL: not known */
     char *version; /* owned: "3.11.2" */
-    uid_t uid;     /* who the operator's `user` is; else of no meaning */
+    uid_t uid;     /* of the operator's `user`; else without meaning */
     gid_t gid;
 };
 

@@ -30,7 +30,7 @@ static void add_container(json_t *lines, const json_t *definition)
         reach_add(lines, "User", "%s", user);
 }
 
-/* A volume is its place in the container, or that and a mode. */
+/* A volume is a place in the container, or an object with the place and a mode. */
 static void docker_reach_add_volume(json_t *lines, const char *path, const json_t *volume)
 {
     const char *target =

@@ -1,4 +1,4 @@
-/* What scripts in the containers of a definition may reach. */
+/* Describes the files, networks and devices that scripts in a container may reach. */
 #pragma once
 
 #include <jansson.h>

@@ -42,16 +42,16 @@ struct docker_run {
     struct docker_site *site;      /* borrowed */
     struct docker_order *order;    /* owned */
     struct ahead_pool *pool;       /* borrowed; NULL: nothing is started ahead */
-    struct ahead_container *ahead; /* owned: what was taken, or NULL */
-    struct docker_go go;           /* for that */
-    bool answered[FRAME_STREAMS];  /* likewise */
-    ev_timer patience;             /* with that */
+    struct ahead_container *ahead; /* owned: the container that was taken, or NULL */
+    struct docker_go go;           /* for `ahead` */
+    bool answered[FRAME_STREAMS];  /* by `ahead` */
+    ev_timer patience;             /* for an answer of `ahead` */
     struct container container;
-    struct direct_streams streams; /* of what was taken, where it has such */
+    struct direct_streams streams; /* of `ahead`, if it has direct ones */
     struct docker_output output;
     ev_prepare complete;     /* fed, never started: it has ended, as its last words say */
-    ev_timer rest;           /* when it is over */
-    struct engine_duty duty; /* likewise */
+    ev_timer rest;           /* before its container is removed */
+    struct engine_duty duty; /* lets the engine free an OVER run */
     char *name;              /* owned: of the container of its own */
     bool killed;
     double started_at; /* monotonic seconds */
@@ -112,7 +112,7 @@ static void docker_run_free(struct docker_run *run)
     free(run);
 }
 
-/* How it has ended, for its listener. The next call is expected to be like it. */
+/* How the run has ended, for its listener. The next call is expected to be like it. */
 static struct execution_end docker_run_conclude(struct docker_run *run,
                                                 const struct container_end *seen)
 {
@@ -135,7 +135,7 @@ static struct execution_end docker_run_conclude(struct docker_run *run,
     return end;
 }
 
-/* The way out, unless it ends well. */
+/* Ends a run that has not ended well. */
 static void docker_run_finish(struct docker_run *run, const struct container_end *seen)
 {
     struct execution_listener *listener = run->execution.listener;
@@ -145,14 +145,14 @@ static void docker_run_finish(struct docker_run *run, const struct container_end
     listener->ended(listener, &end);
 }
 
-/* Whether WORDS tell all that there is to know. Of a kill the engine may know the reason. */
+/* True if the engine can add nothing to WORDS. It may know the reason of a kill. */
 static bool are_enough(const struct last_words *words)
 {
     return words->failure == 0 && words->flags == 0 && WIFEXITED(words->status);
 }
 
-/* Nothing is left alive in the container but its init. To remove it makes many processes of the
- * engine work, and who reads the answer needs a processor, too. */
+/* Only the init is left alive in the container. Removing the container keeps many processes of the
+ * engine busy, so it waits until the client has read the answer. */
 static void docker_run_on_complete(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     struct docker_run *run = CONTAINER_OF(watcher, struct docker_run, complete);
@@ -191,7 +191,7 @@ static void docker_run_take_output(struct docker_run *run, enum frame_stream str
         docker_go_dismiss_container(&run->go, &run->container);
 }
 
-/* What comes before the answer was printed at the start of Python. */
+/* Output before the answer was printed at the start of Python. */
 static void docker_run_take_answer(struct docker_run *run, enum frame_stream stream,
                                    const char *data, size_t length)
 {
@@ -250,7 +250,7 @@ static void docker_run_on_started(struct container *container)
         docker_run_set_state(run, DOCKER_RUN_RUNNING);
 }
 
-/* Its end says that nothing has run. */
+/* Kills a container that has not answered. Its end will show that nothing has run. */
 static void docker_run_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop;
@@ -281,7 +281,8 @@ static int docker_run_start_container(struct docker_run *run, struct error *err)
     return 0;
 }
 
-/* The file of what was taken has the code already. */
+/* Moves the file of the container ahead, which has the code already, to the place of the run's
+ * file. */
 static int docker_run_take_code(struct docker_run *run, struct error *err)
 {
     if (rename(run->ahead->code_file, run->order->request.code_file) < 0)
@@ -309,8 +310,8 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_run_finish(run, &none);
 }
 
-/* Nothing has run in what was taken: it was not told to begin, or says so, or all of its output has
- * come and has no answer. */
+/* True if nothing has run in the container that was taken: it was not told to begin, or its exit
+ * code says so, or its output is complete and has no answer. */
 static bool docker_run_begins_anew(const struct docker_run *run, const struct container_end *seen)
 {
     if (run->killed || run->state >= DOCKER_RUN_STARTING)
@@ -319,7 +320,7 @@ static bool docker_run_begins_anew(const struct docker_run *run, const struct co
            (!*seen->failure && !seen->is_cut);
 }
 
-/* It was told to begin, and nobody knows whether it has: it is not begun a second time. */
+/* The container was told to begin, and may have begun: the script is not started a second time. */
 static void docker_run_lose(struct docker_run *run, const struct container_end *seen)
 {
     struct container_end end = *seen;
@@ -399,7 +400,7 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     return run;
 }
 
-/* Starts RUN, which is that of REQUEST, in a container of its own. */
+/* Starts RUN, the run of REQUEST, in a container of its own. */
 static struct execution *
 docker_run_begin(struct docker_run *run, const struct execution_request *request, struct error *err)
 {
@@ -421,7 +422,7 @@ struct execution *docker_run_start(struct docker_order *order,
     return docker_run_begin(docker_run_new(order, listener), request, err);
 }
 
-/* Moves what was taken into RUN. False: it is of no use. */
+/* Moves the container TAKEN into RUN. False: it cannot be used, and has been removed. */
 static bool docker_run_take(struct docker_run *run, struct ahead_container *taken,
                             const struct execution_request *request)
 {

@@ -12,13 +12,13 @@
 struct ahead_pool;
 struct docker_order;
 
-/* See environment_start. ORDER, which is that of REQUEST, is taken. */
+/* See environment_start. ORDER, made from REQUEST, is taken. */
 struct execution *docker_run_start(struct docker_order *order,
                                    const struct execution_request *request,
                                    struct execution_listener *listener, struct error *err);
 
-/* The same in a container of POOL, if it has one, with the code of REQUEST. The next run is
- * expected to be like this one. */
+/* Starts the script in a container of POOL if there is one for ORDER, else as docker_run_start
+ * does. The next run is expected to be like this one. */
 struct execution *docker_run_start_ahead(struct ahead_pool *pool, struct docker_order *order,
                                          const struct execution_request *request,
                                          struct execution_listener *listener, struct error *err);

@@ -1,5 +1,5 @@
-/* What is laid over script.py in a container: a file where only the server writes, which no script
- * can replace. */
+/* The file that is laid over script.py in a container: only the server writes to it, and no script
+ * can replace it. */
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Makes the file PATH, which is new, of LENGTH bytes of CODE, and lets the user READER read it, or
- * NULL: nobody. Returns it, to be written to; owned by the caller. -1 with ERR. */
+/* Makes the new file PATH with LENGTH bytes of CODE. READER, if not NULL, is another user that may
+ * read it. Returns the file, open for writing, owned by the caller. -1 with ERR. */
 int docker_script_file_new(const char *path, const char *code, size_t length, const uid_t *reader,
                            struct error *err);

@@ -8,5 +8,5 @@
 /* The text. An engine takes it inline. */
 extern const char seccomp_profile[];
 
-/* The same as a file, beside pyexecd-init, for an engine that takes a path. */
+/* The name of the same text as a file, beside pyexecd-init, for an engine that takes a path. */
 #define SECCOMP_PROFILE_FILE "pyexecd-seccomp.json"

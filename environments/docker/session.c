@@ -23,17 +23,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* of one that is used all the time */
+#define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* even if cells keep coming */
 
 enum { DOCKER_SESSION_READ_BYTES = 32 << 10 };
 
 enum docker_session_state {
     DOCKER_SESSION_STARTING, /* waits for its container to run */
     DOCKER_SESSION_RESTING,  /* waits for a cell */
-    DOCKER_SESSION_WORKING,  /* waits for the end of one */
+    DOCKER_SESSION_WORKING,  /* waits for the end of a cell */
 };
 
-/* What has been printed, and what the init says of a cell in one stream. */
+/* One stream of the container: output, and the init's words at the end of each cell. */
 struct docker_session_stream {
     struct docker_session *session; /* borrowed */
     enum frame_stream stream;
@@ -48,8 +48,8 @@ struct docker_session {
     struct docker_order *order; /* owned */
     struct container container;
     struct docker_output output;
-    struct docker_session_stream streams[FRAME_STREAMS]; /* that of FRAME_STDIN is not used */
-    int channel; /* owned: the other end of the input of its program, as its listener sees it */
+    struct docker_session_stream streams[FRAME_STREAMS]; /* FRAME_STDIN is not used */
+    int channel; /* owned: a copy of the request's input, from which the cells come */
     ev_io reading;
     char *name; /* owned */
     bool killed;
@@ -63,7 +63,7 @@ static const char *const docker_session_state_names[] = {
     [DOCKER_SESSION_WORKING] = "working",
 };
 
-/* Where one may go from each state, as bits. */
+/* The states that may follow each state, as bits. */
 static const unsigned docker_session_next_states[] = {
     [DOCKER_SESSION_STARTING] = 1 << DOCKER_SESSION_RESTING,
     [DOCKER_SESSION_RESTING] = 1 << DOCKER_SESSION_WORKING,
@@ -97,7 +97,7 @@ static void docker_session_free(struct docker_session *session)
 
 /* Cells */
 
-/* Nothing that the container says before it has got NONCE can look like its answer. */
+/* Expects an answer with NONCE. The container cannot forge it before it has got NONCE. */
 static void docker_session_expect(struct docker_session *session, const char *nonce)
 {
     struct last_words none;
@@ -111,7 +111,7 @@ static void docker_session_expect(struct docker_session *session, const char *no
     }
 }
 
-/* A program that takes nothing any more is at its end. */
+/* A container that takes no more input is killed. */
 static void docker_session_send(struct docker_session *session, const char *data, size_t length)
 {
     struct error err = ERROR_INIT;
@@ -131,8 +131,8 @@ static void docker_session_begin_cell(struct docker_session *session)
     docker_session_send(session, nonce, LAST_WORDS_NONCE);
 }
 
-/* The next cell is not sent before the last one has been answered, so what comes first is its
- * beginning. */
+/* The next cell is not sent before the last one has been answered, so the first bytes in state
+ * RESTING begin a cell. */
 static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct docker_session *session = CONTAINER_OF(watcher, struct docker_session, reading);
@@ -142,7 +142,7 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (count <= 0) {
-        ev_io_stop(loop, watcher); /* who has closed it ends the session as well */
+        ev_io_stop(loop, watcher); /* the process that has closed it ends the session, too */
         return;
     }
     if (session->state == DOCKER_SESSION_RESTING)
@@ -208,7 +208,7 @@ static void docker_session_on_started(struct container *container)
     listener->began(listener);
 }
 
-/* What it has printed at last comes before its end. */
+/* Passes on the last output of the session, then describes its end. */
 static struct execution_end docker_session_end(struct docker_session *session,
                                                const struct container_end *seen)
 {
@@ -248,13 +248,13 @@ static void docker_session_on_ended(struct container *container, const struct co
     listener->ended(listener, &end);
 }
 
-/* Its program is told by its init. */
+/* The init passes the interrupt on to the program. */
 static void interrupt_session(struct execution *execution)
 {
     container_interrupt(&CONTAINER_OF(execution, struct docker_session, execution)->container);
 }
 
-/* The end of a cell is told when all its output has been. */
+/* Nothing to do: the end of a cell is reported after all its output. */
 static void drain_session(struct execution *execution)
 {
     (void)execution;
@@ -273,7 +273,7 @@ static void kill_session(struct execution *execution)
     container_kill(&session->container);
 }
 
-/* NONCE is that of the last words. No cell has one yet. */
+/* NONCE is the nonce of the last words. No cell has a nonce yet. */
 static void docker_session_init_streams(struct docker_session *session, const char *nonce)
 {
     AUTO_FREE char *nobody = random_digits(LAST_WORDS_NONCE);

@@ -63,8 +63,8 @@ static void docker_site_on_version(struct engine_request *request,
     site->met(site, err);
 }
 
-/* Docker takes the text of a profile, Podman a path on its machine, which is this one: it finds
- * pyexecd-init by path, too. */
+/* Docker takes the text of a profile, Podman a path on its machine. Podman must be on this machine
+ * anyway, since it finds pyexecd-init by path. */
 static const char *docker_site_seccomp(const struct docker_site *site)
 {
     if (site->is_unfiltered)
@@ -72,8 +72,8 @@ static const char *docker_site_seccomp(const struct docker_site *site)
     return engine_is_podman(site->engine) ? site->seccomp_file : seccomp_profile;
 }
 
-/* Notes whether containers get the profile of system calls; OPTIONS is what the engine says of its
- * security, or NULL. */
+/* Notes whether containers get the profile of system calls; OPTIONS are the engine's
+ * SecurityOptions, or NULL. */
 static void docker_site_take_filter(struct docker_site *site, const json_t *options)
 {
     json_array_clear(site->missing);
@@ -166,7 +166,7 @@ struct docker_guarded docker_site_guarded(const struct docker_site *site)
     return (struct docker_guarded){.socket = engine_socket(site->engine), .state = site->state};
 }
 
-/* A volume is its target, or a target and a mode. */
+/* A volume is a target, or an object with a target and a mode. */
 static int docker_site_add_volume(const struct docker_site *site, json_t *mounts, const char *path,
                                   const json_t *volume, struct error *err)
 {
@@ -195,11 +195,11 @@ static int add_volumes(const struct docker_site *site, json_t *mounts, struct er
 
 char *docker_site_script(const struct execution_request *request)
 {
-    /* It lies in the directory, which is the workspace. */
+    /* The script lies in the working directory, which is mounted at the workspace. */
     return memory_format(DOCKER_WORKSPACE "%s", request->script + strlen(request->directory));
 }
 
-/* Nothing is laid over a script by who has a program instead. */
+/* A request with a program instead of code has no code file, and gets no mount over a script. */
 static void docker_site_add_script(json_t *mounts, const struct execution_request *request)
 {
     AUTO_FREE char *script = NULL;
@@ -224,7 +224,7 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
     return json_incref(mounts);
 }
 
-/* Without this limit Podman sets one that may be above its own, and fails. */
+/* Without this limit Podman sets a limit that may be above its own, and fails. */
 static uint64_t most_processes(const struct docker_site *site)
 {
     struct rlimit limit;
@@ -264,7 +264,7 @@ static int check_volumes(const json_t *volumes, struct error *err)
     return 0;
 }
 
-/* What follows the first colon is an address, unless the engine has a word for it. */
+/* Behind the first colon stands an address, or "host-gateway". */
 static int check_extra_hosts(const json_t *hosts, struct error *err)
 {
     unsigned char address[sizeof(struct in6_addr)];
@@ -298,7 +298,7 @@ static int docker_site_read_address(const json_t *definition, struct engine_addr
     return engine_address_default(ret, err);
 }
 
-/* Where the profile of system calls is as a file. Owned by the caller. */
+/* The path of the file with the profile of system calls. Owned by the caller. */
 static char *docker_site_beside_init(const char *init)
 {
     const char *name = init ? strrchr(init, '/') : NULL;

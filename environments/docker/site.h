@@ -1,5 +1,5 @@
-/* What the parts of a Docker environment share: whose containers they are, which engine makes them,
- * and what that engine is like. */
+/* The state that the parts of a Docker environment share: the owner of the containers, the engine
+ * that makes them, and the properties of the engine. */
 #pragma once
 
 #include "environments/docker/container_description.h"
@@ -13,7 +13,7 @@
 
 #define DOCKER_GRACE_SECONDS 5. /* after the deadline of the caller a script ends by itself */
 
-enum { DOCKER_NOT_FOUND = 404 }; /* what an engine says of what it does not have */
+enum { DOCKER_NOT_FOUND = 404 }; /* the engine's status for a thing that it does not have */
 
 struct docker_site {
     struct environment *environment; /* borrowed */
@@ -24,34 +24,33 @@ struct docker_site {
     char *seccomp_file;              /* owned: where the profile of system calls is */
     char *state;                     /* owned: the state directory */
 
-    /* Of the engine; known while `is_met`. */
+    /* The engine; known while `is_met`. */
     bool is_met;
     bool is_rootless;   /* root in a container is its user outside */
     bool remaps_users;  /* the engine maps users to others, unless a container says otherwise */
     bool is_unfiltered; /* it cannot filter system calls */
-    json_t *missing;    /* owned: for receipts, what its containers lack */
+    json_t *missing;    /* owned: for receipts, the layers that its containers lack */
     char *architecture; /* owned: "amd64"; NULL: it does not say */
 
-    /* What was prepared is gone: somebody has removed the image. */
+    /* The prepared image is gone: somebody has removed it. */
     bool is_stale;
 
     void (*met)(struct docker_site *site, const struct error *err); /* set by the owner */
 
-    void (*stayed)(struct docker_site *site); /* likewise: there is one more to be looked at */
+    void (*stayed)(struct docker_site *site); /* owner's: one more container stays */
 
     /* Private. */
     struct engine_request request;
 };
 
-/* RECIPE's environment is ENVIRONMENT, which has been initialised. On failure *RET_KEY is what is
- * wrong with the definition. */
+/* RECIPE's environment is ENVIRONMENT, which has been initialised. On failure *RET_KEY is the wrong
+ * key of the definition. */
 int docker_site_init(struct docker_site *site, struct environment *environment,
                      const struct environment_recipe *recipe, const char **ret_key,
                      struct error *err);
 void docker_site_deinit(struct docker_site *site);
 
-/* Asks the engine about itself, unless it has answered before. `met` is the end of a PENDING
- * one. */
+/* Asks the engine about itself, unless it has answered before. If PENDING, `met` will come. */
 enum outcome docker_site_meet(struct docker_site *site);
 void docker_site_cancel(struct docker_site *site);
 
@@ -59,11 +58,11 @@ void docker_site_cancel(struct docker_site *site);
  * caller. */
 char *docker_site_user(const struct docker_site *site);
 
-/* Scripts run as UID, which is another user than ours, since the operator has named one. That user
- * needs access to what is ours: the working directory and the script. */
+/* True if UID, of scripts, is another user than ours, since the operator has named a user. UID then
+ * needs access to the working directory and the script, which are ours. */
 bool docker_site_has_own_user(const struct docker_site *site, uid_t uid);
 
-/* The engine is reached by TCP, and may be that of another machine. */
+/* The engine is reached by TCP, and may be on another machine. */
 static inline bool docker_site_is_remote(const struct docker_site *site)
 {
     return !engine_socket(site->engine);
@@ -78,17 +77,17 @@ char *docker_site_name(const struct docker_site *site);
 /* The labels of a container that may be removed after SECONDS. New reference. */
 json_t *docker_site_labels(const struct docker_site *site, double seconds);
 
-/* What may not be mounted. */
+/* The places that may not be mounted. */
 struct docker_guarded docker_site_guarded(const struct docker_site *site);
 
-/* What containers for REQUEST get from this machine: the working directory, the operator's volumes,
- * and what is laid over the script. New reference; NULL with ERR. */
+/* The mounts of a container for REQUEST: the working directory, the operator's volumes, and the
+ * file over the script. New reference; NULL with ERR. */
 json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
                            struct error *err);
 
 /* Where the script of REQUEST is in a container. Owned by the caller. */
 char *docker_site_script(const struct execution_request *request);
 
-/* Begins the description of a container: all that does not depend on what it is for. */
+/* The description of a container, with the fields that SITE and PURPOSE determine. */
 struct docker_container docker_site_container(const struct docker_site *site,
                                               enum docker_purpose purpose);

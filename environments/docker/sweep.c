@@ -128,7 +128,7 @@ static void docker_sweep_on_images(struct engine_request *request,
     }
 }
 
-/* Only those of our state directory. */
+/* Lists the images with the label of our state directory. */
 static void list_images(struct docker_sweep *sweep)
 {
     AUTO_FREE char *text = memory_format("{\"label\":[\"" DOCKER_LABEL_IMAGE "=%s\"]}",

@@ -7,10 +7,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* What is guarded beside places of the system; each may be NULL. Absolute paths. */
+/* The guarded places beside places of the system. Absolute paths; each may be NULL. */
 struct docker_guarded {
     const char *socket; /* of the engine */
-    const char *state;  /* where the server keeps its own */
+    const char *state;  /* the state directory of the server */
 };
 
 /* The file or directory that PATH (absolute) really is, with all symbolic links followed. NULL with

@@ -1,6 +1,6 @@
 /* A tar archive, made piece by piece as it is sent: single files from memory, then a directory with
- * all that is in it. Symbolic links are archived as such and never followed; what is neither a
- * file, a directory nor a link is left out. Everything is root's. */
+ * its contents. Symbolic links are archived as links and never followed; devices, sockets and the
+ * like are left out. Root owns every entry. */
 #pragma once
 
 #include "base/error.h"
@@ -19,11 +19,11 @@ void archive_free(struct archive *archive);
  * directory that has the same name comes later, and wins. */
 void archive_add_file(struct archive *archive, const char *name, const char *data, size_t length);
 
-/* What is in the directory PATH, except for what IGNORE (taken; NULL: nothing is) matches. At most
- * once. */
+/* Adds the contents of the directory PATH, except for paths that IGNORE (taken, may be NULL)
+ * matches. At most once. */
 int archive_set_directory(struct archive *archive, const char *path, struct dockerignore *ignore,
                           struct error *err);
 
 /* The next bytes, for the `send` of a request: at most SIZE, 0 at the end, -1 with ERR. A file that
- * gets shorter meanwhile is an error; one that gets longer is sent as long as it was. */
+ * gets shorter meanwhile is an error; a file that gets longer is sent with its old length. */
 ssize_t archive_read(struct archive *archive, char *room, size_t size, struct error *err);

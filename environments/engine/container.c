@@ -240,7 +240,7 @@ static void container_life_note_refusal(struct container_life *life, int status)
     life->name = NULL;
 }
 
-/* The creation of one that is unwanted has been answered. */
+/* The engine has answered the creation of an UNWANTED container. */
 static void container_life_clear_away(struct container_life *life)
 {
     container_life_set_state(life, CONTAINER_LIFE_OVER);

@@ -1,14 +1,13 @@
 /* One container from its creation to its removal: create, attach, start, output, end, inspect,
  * remove.
  *
- * The connection for its output is made before its start, so that no output is lost. Its end is
- * waited for (condition not-running) from the start on: a container that has ended by then is still
- * there to answer, because only we remove it. Waiting from before the start (next-exit) would take
- * longer.
+ * The connection for its output is made before its start, so that no output is lost. The wait for
+ * its end (condition not-running) begins after the start: a container that has ended by then still
+ * exists, because only we remove it. A wait from before the start (next-exit) would take longer.
  *
  * A container that was created, or may have been, is removed in the background, unless it is to be
- * kept. That holds for one that its owner has cancelled, too, and when the engine's answer to its
- * creation comes later than that. engine_is_idle says when it is done. */
+ * kept. So is a cancelled container, also if the engine answers its creation after the cancel.
+ * engine_is_idle says when the removal is done. */
 #pragma once
 
 #include "base/error.h"
@@ -19,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTAINER_KILL_SECONDS  5.0  /* an engine that has not killed by then has failed */
+#define CONTAINER_KILL_SECONDS  5.0  /* an engine that needs longer for a kill has failed */
 #define CONTAINER_MERCY_SECONDS 0.15 /* for a program that ends by itself when it is told to */
 #define CONTAINER_DRAIN_SECONDS 2.0  /* from the end of a program to the end of its output */
 
@@ -39,7 +38,7 @@ struct container_end {
     bool started;                   /* its program ran */
     bool killed;                    /* container_kill came first */
     bool is_cut;                    /* its output has not ended: some may be missing */
-    bool out_of_memory;             /* the engine saw a process killed by the memory limit */
+    bool out_of_memory;             /* the memory limit killed a process, says the engine */
     int exit_code;                  /* of its program; 128 + N for signal N. If `started` */
     double start_seconds;           /* from container_start to its start */
     double run_seconds;             /* from there to its end */
@@ -50,8 +49,8 @@ struct container_end {
 struct container {
     /* Inputs, set before container_start. */
 
-    /* NULL: its output is not read; a standard input that is open (OpenStdin, StdinOnce) ends
-     * when the server does. May not end the container. */
+    /* If NULL, the output is not read. A standard input that is open (OpenStdin, StdinOnce) ends
+     * with the server. May not end the container. */
     void (*output)(struct container *container, enum frame_stream stream, const char *data,
                    size_t length);
 
@@ -69,28 +68,30 @@ struct container {
 void container_start(struct container *container, struct engine *engine,
                      const struct container_plan *plan);
 
-/* SIGINT to its first program; nothing when that does not run, or has been killed. */
+/* Sends SIGINT to its first program; does nothing if the program does not run or has been killed.
+ */
 void container_interrupt(struct container *container);
 
-/* DATA goes to the standard input of its first program, which may have been told to end; nowhere
- * when that does not run. Its definition has OpenStdin and StdinOnce. -1 with ERR: the program does
- * not take what was sent. */
+/* Sends DATA to the standard input of its first program, also after SIGTERM; does nothing if the
+ * program does not run. The definition has OpenStdin and StdinOnce. -1 with ERR: the program does
+ * not read its input. */
 int container_send(struct container *container, const char *data, size_t length, struct error *err);
 
-/* DATA, short, goes to the standard input of its first program, which ends there; nothing when that
- * does not run. Its definition has OpenStdin and StdinOnce, and the engine is reached without TLS.
- */
+/* Sends DATA, short, to the standard input of its first program and ends the input; does nothing if
+ * the program does not run. The definition has OpenStdin and StdinOnce, and the engine is reached
+ * without TLS. */
 void container_send_last(struct container *container, const char *data, size_t length);
 
-/* TO, which has its inputs, hears from now on of what FROM has started. */
+/* Moves the container that FROM has started to TO, which has its inputs and gets the callbacks. */
 void container_move(struct container *from, struct container *to);
 
-/* Kills all that runs in it, at once or, with `is_told`, CONTAINER_MERCY_SECONDS after SIGTERM.
- * A container that does not run yet is not started. `ended` still comes, soon. Harmless when it
- * is called twice or when the container is over. */
+/* Kills all processes in it, at once or, with `is_told`, CONTAINER_MERCY_SECONDS after SIGTERM. A
+ * container that does not run yet is not started. `ended` still comes, soon. Harmless after the
+ * first call or the end of the container. */
 void container_kill(struct container *container);
 
-/* Kills and removes it in the background; nothing is called any more. Harmless when it is over. */
+/* Kills and removes the container in the background, without further callbacks. Harmless after its
+ * end. */
 void container_cancel(struct container *container);
 
 /* NULL until it is created. Borrowed. */

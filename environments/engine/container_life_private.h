@@ -1,12 +1,12 @@
-/* The life of a container: its states, what may follow each of them, and how it ends. The inside of
- * container.h; the steps that it takes are in container.c.
+/* The life of a container: its states, the states that may follow each, and its end. Private to
+ * container.h; its steps are in container.c.
  *
  *     CREATING -> ATTACHING -> STARTING -> RUNNING -> INSPECTING -> DRAINING -> OVER or KEPT
  *         \                       \           \           ^
  *          `-> UNWANTED            `-> REVOKING `-> TELLING -> KILLING
  *
- * A container without output and lifeline is not ATTACHING, one that ends by itself is neither
- * TELLING nor KILLING. A step that fails leads to OVER. */
+ * A container without output and lifeline skips ATTACHING; a container that ends by itself skips
+ * TELLING and KILLING. A step that fails leads to OVER. */
 #pragma once
 
 #include "environments/engine/container.h"
@@ -23,11 +23,11 @@ enum container_life_state {
     CONTAINER_LIFE_RUNNING,    /* waiting for the program's end */
     CONTAINER_LIFE_TELLING,    /* waiting for its end after SIGTERM */
     CONTAINER_LIFE_KILLING,    /* waiting for its end after SIGKILL */
-    CONTAINER_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
+    CONTAINER_LIFE_INSPECTING, /* waiting for the engine's report on the end */
     CONTAINER_LIFE_DRAINING,   /* waiting for the end of the output */
     CONTAINER_LIFE_UNWANTED,   /* waiting for the id, to remove it */
     CONTAINER_LIFE_OVER,       /* waiting for its owner to be told; it is removed then */
-    CONTAINER_LIFE_KEPT,       /* the same; it stays then */
+    CONTAINER_LIFE_KEPT,       /* waiting for its owner to be told; it stays then */
 };
 
 struct container_life {
@@ -42,7 +42,7 @@ struct container_life {
     char *id;       /* owned; NULL: not created yet */
     bool keep;      /* the plan wants it */
     bool is_told;   /* SIGTERM comes before the kill */
-    bool has_input; /* its standard input is open: a lifeline, or for what is sent last */
+    bool has_input; /* its standard input is open, as lifeline or for data */
     double start_timeout;
     double submitted;  /* CLOCK_MONOTONIC seconds */
     double started;    /* likewise */
@@ -51,7 +51,7 @@ struct container_life {
     struct container_end end;
 };
 
-/* Its life begins, in the state CREATING. Sets all but the callbacks of `signal` and `bound`. */
+/* A life in the state CREATING. Sets all but the callbacks of `signal` and `bound`. */
 struct container_life *container_life_new(struct container *container, struct engine *engine,
                                           const struct container_plan *plan);
 
@@ -60,23 +60,23 @@ void container_life_set_state(struct container_life *life, enum container_life_s
 /* Sets the bound of the state; 0: there is none. */
 void container_life_set_bound(struct container_life *life, double seconds);
 
-/* The first one is told. */
+/* Only the first failure is kept, for the owner. */
 void container_life_note_failure(struct container_life *life, const char *text);
 void container_life_note_error(struct container_life *life, const struct error *err);
 
-/* Ends it: the owner is told as soon as the callback that runs now has returned. What does not end
- * in order is not kept. */
+/* Ends it: the owner is told as soon as the callback that runs now has returned. A container that
+ * fails is removed even if it should be kept. */
 void container_life_end(struct container_life *life);
 
-/* The same after a step that has failed. */
+/* Ends it after a step that has failed. */
 void container_life_fail(struct container_life *life, int status, const char *text);
 void container_life_fail_with(struct container_life *life, int status, const struct error *err);
 
-/* The same for one whose program does not run. The engine may still create it. */
+/* Ends it before its program runs. The engine may still create the container. */
 void container_life_call_off(struct container_life *life);
 
 /* Its owner is not told any more. */
 void container_life_forget(struct container_life *life);
 
-/* Frees it. What was created, or may have been, is removed, unless it is kept. */
+/* Frees it. Removes the container if it was created, or may have been, unless it is KEPT. */
 void container_life_discard(struct container_life *life);

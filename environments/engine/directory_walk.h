@@ -1,7 +1,6 @@
-/* The entries of a directory and of all directories in it, one by one: each directory before
- * what is in it, names in the order of their bytes. Symbolic links are returned and never
- * followed, so nothing outside is reached. A tree that changes during the walk may be seen half
- * old, half new. */
+/* The entries of a directory and of all directories in it, one by one: each directory before its
+ * contents, names in the order of their bytes. Symbolic links are returned and never followed, so
+ * the walk stays inside. A tree that changes during the walk may be seen half old, half new. */
 #pragma once
 
 #include "base/error.h"
@@ -12,14 +11,14 @@
 struct directory_walk;
 
 struct directory_entry {
-    const char *path; /* relative to where the walk began */
-    int parent;       /* descriptor of the directory that it is in; borrowed until the next step */
+    const char *path; /* relative to the root of the walk */
+    int parent;       /* descriptor of its directory; borrowed until the next step */
     const char *name; /* in there */
     struct stat about;
 };
 
-/* What is in PATH, a real path, but for what IGNORE (taken, may be NULL) matches. NULL with ERR,
- * and IGNORE is freed. */
+/* Walks the contents of PATH, a real path, except for paths that IGNORE (taken, may be NULL)
+ * matches. NULL with ERR, and IGNORE is freed. */
 struct directory_walk *directory_walk_new(const char *path, struct dockerignore *ignore,
                                           struct error *err);
 void directory_walk_free(struct directory_walk *walk);

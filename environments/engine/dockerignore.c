@@ -71,7 +71,7 @@ static int add_rule(struct dockerignore *ignore, char *line, struct error *err)
     if (rule.takes_back && line[0] == '\0')
         return error_set(err, ERROR_CONFIG, "nothing follows the exclamation mark");
     dockerignore_clean(line);
-    if (line[0] == '\0') /* the context itself: nothing that is in it */
+    if (line[0] == '\0') /* the context itself: matches no file in it */
         return 0;
     if (ignore_pattern_init(&rule.pattern, line, err) < 0)
         return -1;

@@ -1,6 +1,6 @@
 /* Which files of a build's context are not sent, by the rules of .dockerignore: a pattern a line,
  * matched against whole paths; `*`, `?` and `[a-z]` within a name, `**` across any number of names;
- * what matches a directory matches all that is in it; `!` takes back; the last line that matches
+ * a pattern for a directory matches all files in it; `!` takes back; the last line that matches
  * decides; a `#` at the start of a line makes it a comment. */
 #pragma once
 

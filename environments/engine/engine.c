@@ -16,7 +16,7 @@
 
 enum {
     OLDEST_MINOR = 41, /* Docker 20.10: NanoCpus, PidsLimit, seccomp profiles inline */
-    NEWEST_MINOR = 51, /* what this client was written for; engines raise their oldest in time */
+    NEWEST_MINOR = 51, /* the version that this client was written for */
     PREFIX_BYTES = 16,
     KEEPALIVE_SECONDS = 30,
 };

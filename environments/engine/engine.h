@@ -1,8 +1,8 @@
 /* A client, in the loop, of one Docker engine or of Podman's service, which has the same API.
  *
- * Nothing is sent before the first request. That one asks the engine which versions of its API it
- * speaks, and the newest that both know is used from then on. Connections are kept and used again,
- * and made anew after a restart of the engine.
+ * Nothing is sent before the first request. The first request makes the client ask which versions
+ * of its API the engine speaks, and the newest that both know is used from then on. Connections are
+ * kept and used again, and made anew after a restart of the engine.
  *
  *     base/curl       libcurl in the loop
  *     engine          where, which version, what must still be waited for

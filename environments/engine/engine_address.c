@@ -55,7 +55,7 @@ static const char *find_port(const char *host)
     return colon ? colon + 1 : NULL;
 }
 
-/* Names, IPv4, IPv6 in brackets; nothing that a URL would read as something else. */
+/* Names, IPv4, IPv6 in brackets; without characters that have another meaning in a URL. */
 static bool is_host(const char *text, size_t length)
 {
     if (length > 2 && text[0] == '[')

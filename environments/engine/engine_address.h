@@ -28,8 +28,8 @@ struct engine_tls {
 int engine_address_parse(const char *text, const struct engine_tls *tls, struct engine_address *ret,
                          struct error *err);
 
-/* What DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH say, else unix:///var/run/docker.sock.
- */
+/* The address in DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH, else
+ * unix:///var/run/docker.sock. */
 int engine_address_default(struct engine_address *ret, struct error *err);
 
 void engine_address_deinit(struct engine_address *address);

@@ -13,7 +13,7 @@
 
 enum {
     STATUS_SERVER_ERROR = 500,
-    QUOTED_BYTES = 1024, /* of what an engine says */
+    QUOTED_BYTES = 1024, /* of an engine's message */
     GROUP_BYTES = 64,
 };
 

@@ -1,5 +1,5 @@
-/* What went wrong with an engine, in words: it cannot be reached, it ended the connection, it
- * refused. Private to this layer. */
+/* Errors of an engine, in words: it cannot be reached, it ended the connection, it refused. Private
+ * to this layer. */
 #pragma once
 
 #include "base/curl/transfer.h"

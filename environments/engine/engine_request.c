@@ -27,10 +27,10 @@ struct engine_exchange {
     struct engine_waiter waiter;
     struct transfer transfer;   /* easy NULL: waiting for the version */
     struct curl_slist *headers; /* owned */
-    struct buffer incoming;     /* the answer, or what of a stream was not handed over yet */
+    struct buffer incoming;     /* the answer, or the bytes of a stream for the next `data` */
     bool paused;                /* `incoming` was full */
     bool *gone;                 /* set when the exchange is freed; NULL outside of `data` */
-    struct error failure;       /* our own; told instead of what libcurl says */
+    struct error failure;       /* our own; told instead of libcurl's */
 
     /* Copies of the question. */
     char *method;
@@ -87,7 +87,7 @@ static size_t engine_request_on_room(char *room, size_t size, size_t count, void
     return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
 }
 
-/* Hands over what a stream has brought. */
+/* Hands over the bytes of a stream that have come. */
 static void engine_request_on_progress(struct transfer *transfer)
 {
     struct engine_exchange *exchange = CONTAINER_OF(transfer, struct engine_exchange, transfer);
@@ -199,8 +199,8 @@ static void engine_request_begin(struct engine_exchange *exchange)
     exchange->transfer.progress = engine_request_on_progress;
     exchange->transfer.over = engine_request_on_over;
     set_body(exchange, easy);
-    /* libcurl repeats a request when a connection that was used before ends without an answer.
-     * What an engine has begun must not be done twice, so a POST gets a new connection. */
+    /* libcurl repeats a request when a connection that was used before ends without an answer. An
+     * engine must not execute a POST twice, so a POST gets a new connection. */
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, strcmp(exchange->method, "POST") == 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, exchange->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);

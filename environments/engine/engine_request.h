@@ -10,7 +10,7 @@
 
 struct engine_exchange;
 
-/* What to ask. Everything is borrowed until engine_request_start returns. */
+/* Everything is borrowed until engine_request_start returns. */
 struct engine_question {
     const char *method; /* "GET" */
     const char *path;   /* behind the version: "/containers/NAME/json?size=1" */
@@ -24,7 +24,7 @@ enum { ENGINE_ANSWER_BYTES = 8 * 1024 * 1024 };
 /* Valid until `done` returns. */
 struct engine_answer {
     int status;        /* of HTTP; 0: no answer came, or not all of it */
-    const char *bytes; /* NUL-terminated; empty where `data` has had it */
+    const char *bytes; /* NUL-terminated; empty if `data` got the body */
     size_t length;
     const json_t *json; /* NULL: not JSON */
 };
@@ -32,8 +32,8 @@ struct engine_answer {
 struct engine_request {
     /* Inputs, set before engine_request_start. */
 
-    /* The end. ERR is NULL when the engine did what it was asked to (2xx, or 304: already so); else
-     * it is what the engine says, or why no answer came. */
+    /* The end. ERR is NULL on success (2xx, or 304: already so); else it is the engine's message,
+     * or why no answer came. */
     void (*done)(struct engine_request *request, const struct engine_answer *answer,
                  const struct error *err);
 
@@ -53,8 +53,8 @@ struct engine_request {
 void engine_request_start(struct engine_request *request, struct engine *engine,
                           const struct engine_question *question);
 
-/* Nothing is called any more; what the engine has begun it may still do. Harmless for a request
- * that is not under way. */
+/* Ends the callbacks; the engine may still finish the request. Harmless if no request is under way.
+ */
 void engine_request_cancel(struct engine_request *request);
 
 /* TEXT for a path or a query: all but letters, digits and -._~/:@, are percent-encoded. Owned by

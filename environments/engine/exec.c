@@ -20,7 +20,7 @@ enum exec_life_state {
     EXEC_LIFE_CREATING,   /* waiting for the id */
     EXEC_LIFE_STARTING,   /* waiting for the engine to hand over the connection */
     EXEC_LIFE_RUNNING,    /* waiting for the end of the output */
-    EXEC_LIFE_INSPECTING, /* waiting for what the engine knows of the end */
+    EXEC_LIFE_INSPECTING, /* waiting for the engine's report on the end */
     EXEC_LIFE_PAUSING,    /* the engine does not know yet: waiting to ask it again */
 };
 

@@ -15,10 +15,10 @@ struct exec_plan {
 };
 
 struct exec {
-    /* Inputs, set before exec_start; as those of a container. */
+    /* Inputs, set before exec_start, like the inputs of a container. */
     void (*output)(struct exec *exec, enum frame_stream stream, const char *data, size_t length);
 
-    /* May be NULL. The engine has agreed: what is sent from now on reaches the program. */
+    /* May be NULL. The engine has agreed: data that is sent from now on reaches the program. */
     void (*agreed)(struct exec *exec);
 
     /* Called last. The program has ended, and so has every process that holds its output.
@@ -32,16 +32,16 @@ struct exec {
 /* `ended` will come, never from inside this call. */
 void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan *plan);
 
-/* DATA goes to the standard input of the program. The engine has agreed; the definition has
- * AttachStdin. -1 with ERR: the program does not take what was sent. */
+/* Sends DATA to the standard input of the program. The engine has agreed; the definition has
+ * AttachStdin. -1 with ERR: the program does not read its input. */
 int exec_send(struct exec *exec, const char *data, size_t length, struct error *err);
 
-/* The same for DATA, short, behind which its input ends. The engine is reached without TLS. */
+/* Sends DATA, short, to the program and ends its input. The engine is reached without TLS. */
 void exec_send_last(struct exec *exec, const char *data, size_t length);
 
-/* TO, which has its inputs, hears from now on of what FROM has started. */
+/* Moves the exec that FROM has started to TO, which has its inputs and gets the callbacks. */
 void exec_move(struct exec *from, struct exec *to);
 
-/* Nothing is called any more. The program goes on: the caller kills its container. Harmless when
- * it is over. */
+/* Ends the callbacks. The program goes on: the caller kills its container. Harmless after its end.
+ */
 void exec_cancel(struct exec *exec);

@@ -1,6 +1,6 @@
-/* What a container without a terminal prints, as an engine sends it: frames of one stream each,
+/* The output of a container without a terminal, as an engine sends it: frames of one stream each,
  * behind a header of eight bytes {stream, 0, 0, 0, length in big endian}. A frame may be longer
- * than any buffer. Each piece of it is handed on when it comes. */
+ * than any buffer: its pieces are handed on as they come. */
 #pragma once
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ enum frame_stream {
 
 enum {
     FRAME_HEADER_BYTES = 8,
-    FRAME_BYTES = 16 * 1024 * 1024, /* a longer one is none */
+    FRAME_BYTES = 16 * 1024 * 1024, /* a greater length is an error */
 };
 
 struct frames {
@@ -28,12 +28,12 @@ struct frames {
 
     /* Private. */
     unsigned char header[FRAME_HEADER_BYTES];
-    size_t header_length; /* bytes of it that have come */
-    uint32_t left;        /* bytes of the frame that have not */
+    size_t header_length; /* bytes of the header that have come */
+    uint32_t left;        /* bytes of the frame that have not come */
 };
 
-/* FRAMES is zeroed but for its input. Hands on what DATA has. -1 with ERR when DATA is not made
- * of frames. `output` must not end what FRAMES belongs to. */
+/* FRAMES is zeroed but for its input. Hands on the output in DATA. -1 with ERR when DATA is not
+ * made of frames. `output` must not end the owner of FRAMES. */
 int frames_feed(struct frames *frames, const char *data, size_t length, struct error *err);
 
 /* True between two frames: a stream that ends elsewhere was cut off. */

@@ -1,12 +1,13 @@
-/* What the server says to a pyexecd-init that was started ahead of its script, on its standard
- * input, when there is a script: which file must lie over script.py by now.
+/* The go: a message to a pyexecd-init that was started ahead of its script. The server sends it to
+ * the init's standard input when there is a script, and names the file that must lie over
+ * script.py.
  *
- * The init begins only if it finds that very file, of that size. Somebody may have replaced
- * script.py and so uncovered it, and an engine on another machine could show old contents. What it
- * says first, on both streams, is GO_ANSWER: without one nothing has run.
+ * The init begins only if it finds this file with this size. A process may have replaced script.py
+ * and so uncovered it, and an engine on another machine could show old contents. The init then
+ * writes GO_ANSWER first, on both streams: without an answer nothing has run.
  *
- * On another machine a file has other numbers. A go that has none is followed by the code itself,
- * and the init begins if script.py has these bytes. */
+ * On another machine the file has other device and inode numbers. There the go has none, the code
+ * itself follows it, and the init begins if script.py has these bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +18,8 @@
 
 enum {
     GO_BYTES = 3 * 16,
-    GO_NOT_BEGUN = 75, /* the exit status of an init that has begun nothing; a script that is told
-                        * by its content never ends with it */
+    GO_NOT_BEGUN = 75, /* the exit status of an init that has run no script; a script that came with
+                          its code never exits with it */
 };
 
 struct go {
@@ -29,11 +30,11 @@ struct go {
 
 struct go go_for(const struct stat *file);
 
-/* One for SIZE bytes, which follow it. */
+/* A go for SIZE bytes of code, which follow it. */
 struct go go_with_code(uint64_t size);
 bool go_has_code(const struct go *go);
 
-/* One that no file is for: who gets it ends. */
+/* A go that matches no file. An init that receives it exits. */
 struct go go_for_nothing(void);
 
 void go_encode(const struct go *go, char bytes[GO_BYTES]);

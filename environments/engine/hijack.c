@@ -13,9 +13,9 @@
 
 enum {
     READ_BYTES = 32 * 1024,
-    READS_AT_ONCE = 8, /* others want their turn */
+    READS_AT_ONCE = 8, /* then other watchers have their turn */
     OUTGOING_BYTES = 8 << 20,
-    ANSWER_BYTES = RESPONSE_HEAD_BYTES + READ_BYTES, /* a head and what came with it */
+    ANSWER_BYTES = RESPONSE_HEAD_BYTES + READ_BYTES, /* a head and the bytes read with it */
 };
 
 static const char *const hijack_state_names[] = {

@@ -1,5 +1,5 @@
-/* A request whose connection is taken over: what the program behind it prints comes as frames until
- * it ends. Private to this layer; others see containers and execs.
+/* A request whose connection is taken over: then the output of a program comes over it, as frames,
+ * until the program ends. Private to this layer, below containers and execs.
  *
  * libcurl makes the connection, whatever its kind, and leaves it to us (CURLOPT_CONNECT_ONLY): it
  * has no defined behaviour for an answer 101, and Podman gives no other. */
@@ -23,28 +23,28 @@ struct hijack {
                    size_t length);
 
     /* Called last. ERR is NULL when the engine ended the stream behind a whole frame. Else it is
-     * what the engine says instead (STATUS is that of HTTP) or what became of the connection
-     * (STATUS is 0). */
+     * the engine's refusal (STATUS is its HTTP status) or a failure of the connection (STATUS is
+     * 0). */
     void (*ended)(struct hijack *hijack, int status, const struct error *err);
 
     /* Private. */
     struct engine *engine; /* borrowed */
     struct transfer transfer;
-    struct buffer outgoing; /* what is left of the request, or of what is sent */
-    bool is_last;           /* the input of the program ends behind that */
-    struct buffer incoming; /* the answer, until it is an agreement */
+    struct buffer outgoing; /* bytes of the request, or of data, that are not sent yet */
+    bool is_last;           /* the program's input ends behind `outgoing` */
+    struct buffer incoming; /* the answer, until the engine agrees */
     struct response_head head;
     struct frames frames;
     enum hijack_state {
         HIJACK_CLOSED,     /* not under way */
         HIJACK_CONNECTING, /* waiting for a connection */
         HIJACK_WAITING,    /* for the head of the answer */
-        HIJACK_REFUSED,    /* waiting for what the engine says instead */
+        HIJACK_REFUSED,    /* waiting for the engine's message */
         HIJACK_STREAMING,  /* taken over */
     } state;
     ev_io watcher;
     ev_timer more;  /* there may be more than was read in one go */
-    ev_timer bound; /* of a refusal that does not end */
+    ev_timer bound; /* limits a refusal that does not end */
 };
 
 /* Begins; `ready` or `ended` will come, never from inside this call. The engine must have answered
@@ -56,12 +56,12 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
  * megabytes have not been taken from here yet. */
 int hijack_send(struct hijack *hijack, const char *data, size_t length, struct error *err);
 
-/* The same for DATA, short, behind which its standard input ends. Not for a connection with TLS,
- * which has no such end. */
+/* Sends DATA, short, and ends the program's standard input. Not for TLS, which cannot end one
+ * direction alone. */
 void hijack_send_last(struct hijack *hijack, const char *data, size_t length);
 
-/* Closes the connection; nothing is called any more. Harmless when it is not under way. What runs
- * behind it is not ended by that. */
+/* Closes the connection and ends the callbacks; the program goes on. Harmless when the hijack is
+ * not under way. */
 void hijack_cancel(struct hijack *hijack);
 
 /* Under way: `ended` will come. */

@@ -17,7 +17,7 @@ enum ignore_kind {
     KIND_MANY,      /* *: any number of these */
     KIND_FOLDERS,   /* ** with more behind it: any number of names, each with its slash */
     KIND_ALL,       /* ** at the end: anything */
-    KIND_CLASS,     /* [...]: one of the `count` ranges that come behind it, or none of them */
+    KIND_CLASS,     /* [...]: a character in the `count` ranges behind it or, if negated, in none */
     KIND_RANGE,     /* from `low` to `high`; never a state of its own */
 };
 
@@ -29,8 +29,8 @@ struct ignore_token {
     uint32_t high;
 };
 
-/* One character: the bytes of a UTF-8 sequence as a number, which keeps their order. What is
- * ill-formed is a number too, and only equal to itself. */
+/* One character: the bytes of a UTF-8 sequence as a number, which keeps their order. Ill-formed
+ * bytes become numbers that equal only themselves. */
 static uint32_t take_character(const char **text)
 {
     const unsigned char *bytes = (const unsigned char *)*text;
@@ -165,7 +165,8 @@ static bool is_in_class(const struct ignore_token *class, uint32_t character)
     return class->negated && character != '/';
 }
 
-/* STATES[i]: the tokens before the I-th have matched. What may match nothing is passed at once. */
+/* STATES[i]: the tokens before the I-th have matched. Tokens that may match an empty string are
+ * passed at once. */
 static void ignore_pattern_enter(const struct ignore_pattern *pattern, bool *states, size_t i)
 {
     states[i] = true;
@@ -219,8 +220,8 @@ static void ignore_pattern_step(const struct ignore_pattern *pattern, uint32_t c
             step_from(pattern, i, character, next);
 }
 
-/* Runs PATTERN over PATH. True as soon as a directory matches that PATH is in. RET_STATES has
- * room for twice the states; at the end its first half has those that are reached. */
+/* Runs PATTERN over PATH. True as soon as a directory matches that PATH is in. STATES has room for
+ * twice the states; at the end its first half has the reached states. */
 static bool ignore_pattern_run(const struct ignore_pattern *pattern, const char *path, bool *states)
 {
     size_t size = pattern->count + 1;

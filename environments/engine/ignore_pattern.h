@@ -1,5 +1,5 @@
-/* One pattern of .dockerignore. It is run like an automaton, all ways at once, so that no pattern
- * takes more than its length times that of the path. */
+/* One pattern of .dockerignore. It is run like an automaton, all ways at once, so that no match
+ * takes more steps than the product of the lengths of pattern and path. */
 #pragma once
 
 #include "base/error.h"
@@ -15,11 +15,11 @@ struct ignore_pattern {
     size_t count;
 };
 
-/* TEXT is what is left of a line: cleaned, without `!`. */
+/* TEXT is a line of .dockerignore, cleaned and without `!`. */
 int ignore_pattern_init(struct ignore_pattern *pattern, const char *text, struct error *err);
 void ignore_pattern_deinit(struct ignore_pattern *pattern);
 
-/* True for PATH itself and for what is inside of something that matches. */
+/* True if PATH or a directory above it matches. */
 bool ignore_pattern_matches(const struct ignore_pattern *pattern, const char *path);
 
 /* True when something inside of the directory PATH could match. */

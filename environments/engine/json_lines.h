@@ -10,7 +10,7 @@
 enum { JSON_LINE_BYTES = 1024 * 1024 };
 
 struct json_lines {
-    /* Input. May not end what the lines belong to. */
+    /* Input. May not end the owner of LINES. */
     void (*line)(struct json_lines *lines, const json_t *value);
 
     /* Private. */
@@ -25,5 +25,5 @@ void json_lines_deinit(struct json_lines *lines);
  * long. */
 int json_lines_feed(struct json_lines *lines, const char *data, size_t length, struct error *err);
 
-/* The stream has ended: what is left is a line too. */
+/* The stream has ended: the bytes left over are a line, too. */
 int json_lines_end(struct json_lines *lines, struct error *err);

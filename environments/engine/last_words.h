@@ -1,16 +1,17 @@
-/* What pyexecd-init says on stderr when its program has ended and nothing else is left alive: how
- * it ended, and what it used. It is the last thing in the stream, and carries a nonce that no
- * program in the container gets to know, so it cannot be forged. Behind a script it is the last
- * thing in stdout, too: who has both has all the output.
+/* The last words of a pyexecd-init: it writes them to stderr when its program has ended and nothing
+ * else is left alive. They say how the program ended and how much it used. They end the stream, and
+ * carry a nonce that no program in the container gets to know, so they cannot be forged. Behind a
+ * script they end stdout, too: a reader of both has all the output.
  *
  *     NUL, nonce, then the numbers as little-endian bytes: LAST_WORDS_BYTES in all
  *
- * Behind each cell of a session (init/cell_relay.h) it says the same with another nonce, which the
- * server has sent with the cell: there `status` is what the cell has ended with, `cpu_seconds` what
- * the container has used meanwhile, `peak_bytes` the most memory of its life, and the rest is 0.
+ * Behind each cell of a session (init/cell_relay.h) come words with another nonce, which the server
+ * has sent with the cell. There `status` is the exit status of the cell, `cpu_seconds` the time
+ * that the container has used meanwhile, `peak_bytes` the most memory of its life, and the rest is
+ * 0.
  *
- * The init writes it, the server takes it out of what the program wrote. Both are built together,
- * but need not run on the same kind of machine. */
+ * The init writes the words, the server takes them out of the program's output. Both are built
+ * together, but need not run on the same kind of machine. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,10 +28,10 @@ enum {
 
 enum last_words_flag {
     LAST_WORDS_OVERDUE = 1,       /* the program was killed at the init's own deadline */
-    LAST_WORDS_SURVIVORS = 2,     /* something could not be killed */
-    LAST_WORDS_OUT_OF_MEMORY = 4, /* something was killed for want of memory */
+    LAST_WORDS_SURVIVORS = 2,     /* a process could not be killed */
+    LAST_WORDS_OUT_OF_MEMORY = 4, /* a process was killed for want of memory */
     LAST_WORDS_OUT_OF_DISK = 8,   /* the program was killed: too much in deleted files */
-    LAST_WORDS_ASTRAY = 16,       /* likewise: what it says of cells makes no sense */
+    LAST_WORDS_ASTRAY = 16,       /* the program was killed: it broke the protocol of cells */
 };
 
 struct last_words {
@@ -39,7 +40,7 @@ struct last_words {
     uint32_t leftovers;  /* processes that had to be killed when the program had ended */
     uint32_t flags;      /* of enum last_words_flag */
     double run_seconds;  /* from the exec to the end of the program; microseconds count */
-    double cpu_seconds;  /* user and system, of all that was waited for */
+    double cpu_seconds;  /* user and system, of all processes that were waited for */
     uint64_t peak_bytes; /* the largest resident set */
 };
 
@@ -49,8 +50,8 @@ void last_words_encode(const struct last_words *words, const char *nonce,
 /* BYTES are known to begin with the mark. */
 void last_words_decode(struct last_words *words, const char bytes[LAST_WORDS_BYTES]);
 
-/* Takes last words out of a stream that comes in any pieces. Only bytes that could be the
- * beginning of them are held back. */
+/* Takes last words out of a stream that comes in any pieces. Only bytes that could begin last words
+ * are held back. */
 struct last_words_reader {
     char held[LAST_WORDS_BYTES]; /* begins with the mark, as far as it goes */
     size_t length;
@@ -62,8 +63,8 @@ struct last_words_reader {
 void last_words_reader_init(struct last_words_reader *reader, const char *nonce);
 void last_words_reader_feed(struct last_words_reader *reader, const char *data, size_t length);
 
-/* Feeds DATA as far as the end of the first words with this mark. Returns how many bytes that were;
- * *RET_HAS says whether there were such words, which *RET_WORDS are. */
+/* Feeds DATA as far as the end of the first words with this mark. Returns the number of these
+ * bytes; if *RET_HAS, the words are *RET_WORDS. */
 size_t last_words_reader_feed_first(struct last_words_reader *reader, const char *data,
                                     size_t length, bool *ret_has, struct last_words *ret_words);
 

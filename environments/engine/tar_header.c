@@ -148,7 +148,7 @@ static int append_pax(struct buffer *buffer, const struct buffer *records, struc
     return append_padded(buffer, records, err);
 }
 
-/* What of ENTRY does not fit into HEADER. */
+/* Puts name, link and size of ENTRY into HEADER, or into RECORDS if they do not fit. */
 static void collect_records(struct buffer *records, struct ustar *header,
                             const struct tar_entry *entry, const char *name)
 {

@@ -20,7 +20,7 @@ enum tar_type {
 struct tar_entry {
     enum tar_type type;
     const char *name; /* relative, without a slash at its end */
-    const char *link; /* what a TAR_LINK points to; else NULL */
+    const char *link; /* the target of a TAR_LINK; else NULL */
     unsigned mode;    /* permissions */
     uint64_t size;    /* of a TAR_FILE; else 0 */
     int64_t modified; /* seconds */
@@ -29,5 +29,5 @@ struct tar_entry {
 /* Appends the blocks for ENTRY, which is owned by root. */
 int tar_header_append(struct buffer *buffer, const struct tar_entry *entry, struct error *err);
 
-/* Bytes between the end of SIZE bytes and that of their last block. */
+/* The bytes that fill the last block of SIZE bytes. */
 size_t tar_padding(uint64_t size);

@@ -135,14 +135,14 @@ static char *base_python_folder_of(const char *state, const char *candidate)
     return memory_format("%s/pythons/%.32s", state, text);
 }
 
-/* True for a path that begins with "/" exactly if FIRST is "/", and that has no "..". */
+/* True for a path of one line without "..", absolute if FIRST is "/", else relative. */
 static bool base_python_is_plain(const char *path, char first)
 {
     return path && (*path == '/') == (first == '/') && *path && !strstr(path, "..") &&
            !strpbrk(path, "\r\n");
 }
 
-/* What FACTS say. NULL when something is missing. */
+/* Reads FACTS. NULL when a required one is missing. */
 static struct base_python *base_python_read_facts(const json_t *facts, const char *folder)
 {
     const char *executable = json_object_get_string(facts, "executable");

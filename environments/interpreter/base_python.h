@@ -1,13 +1,13 @@
-/* A Python that virtual environments are created from: the facts that are needed to do that without
- * running it, and the pip that they get.
+/* A Python that virtual environments are created from: the facts that make it possible without
+ * running it, and the pip that the venvs get.
  *
- *     STATE/pythons/DIGEST/     one for each interpreter, by the path that it was found at
+ *     STATE/pythons/DIGEST/     a folder per interpreter, by the path that it was found at
  *         facts.json
- *         site-packages/        what a new venv has there: pip, out of the interpreter's own bundle
+ *         site-packages/        for new venvs: pip, out of the interpreter's own bundle
  *
  * The interpreter is asked once, and again when its files have changed. pip stays the archive from
  * the bundle of ensurepip, with the few files that make it an installed package: a venv has a
- * hundred times fewer files, and no two share one. */
+ * hundred times fewer files, and shares none with another venv. */
 #pragma once
 
 #include "base/error.h"
@@ -21,21 +21,21 @@ struct subprocess;
 /* Everything is owned. */
 struct base_python {
     char *candidate;     /* where it was found: perhaps a wrapper, or the Python of a venv */
-    char *executable;    /* what bin/python of a venv leads to */
+    char *executable;    /* the target of bin/python of a venv */
     char *version;       /* "3.11.2" */
     char *packages;      /* where packages are in a venv: "lib/python3.11/site-packages" */
     char *pip;           /* the version of the pip that venvs get, or NULL */
     char *own_pip;       /* the version of the pip that it has for itself, or NULL */
     char *index;         /* URLs of the default index of its pip, and of its files; or NULL */
-    char *claimed_index; /* likewise, by one that is not believed */
+    char *claimed_index; /* the same from a Python that is not believed */
     char *folder;        /* STATE/pythons/DIGEST */
-    char **directories;  /* what it says it uses; see python_needs.h */
+    char **directories;  /* that it says it uses; see python_needs.h */
     struct file_identity candidate_file;
     struct file_identity executable_file;
 };
 
-/* Whether scripts cannot have written what the Python at EXECUTABLE says of the index, as they can
- * in a venv or a home. */
+/* Whether the Python at EXECUTABLE is believed about its index: in a venv or a home scripts could
+ * have changed it. */
 bool base_python_is_believed(const char *executable);
 
 /* The facts about the Python found at CANDIDATE. NULL: they are not known, or not any more. */

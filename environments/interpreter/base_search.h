@@ -1,5 +1,5 @@
-/* The search for the Python that a virtual environment is created from: the one at a path, one of a
- * version, or python3. A Python whose facts are known (see base_python.h) is not run. */
+/* The search for the Python that a virtual environment is created from: by a path, by a version, or
+ * python3. A Python whose facts are known (see base_python.h) is not run. */
 #pragma once
 
 #include "base/error.h"
@@ -16,12 +16,13 @@ struct base_search {
     const char *state;           /* the state directory */
     const char *path;            /* NULL: by version */
     const char *version;         /* NULL, too: python3 on PATH */
-    struct tool_holding holding; /* of the programs that are asked; as it is at each start */
+    struct tool_holding holding; /* for the programs that are asked; read at each start */
     void (*done)(struct base_search *search, const struct error *err);
 
-    /* The result: a Python whose facts are known, or one that has to be asked for them. */
+    /* The result: a Python whose facts are known, or an interpreter that has to be asked for them.
+     */
     struct base_python *base;              /* owned, or NULL */
-    const struct interpreter *interpreter; /* one of these two, or NULL */
+    const struct interpreter *interpreter; /* a search below, or NULL */
 
     /* Private. */
     struct interpreter by_name;

@@ -1,4 +1,4 @@
-/* Recognises a file. At least one of these changes when the file is replaced or written to. */
+/* Recognises a file. At least one field changes when the file is replaced or written to. */
 #pragma once
 
 #include <jansson.h>

@@ -122,7 +122,7 @@ static void interpreter_finish(struct interpreter *interpreter, const struct err
     interpreter->done(interpreter, err);
 }
 
-/* The first program on PATH is the one that was meant, so its failure is reported. */
+/* Tries the next program on PATH. Reports the failure of the first, which the name means. */
 static void try_next(struct interpreter *interpreter, const struct error *failure)
 {
     struct error err = ERROR_INIT;

@@ -21,7 +21,7 @@
 enum {
     ANSWER_BYTES = 64 * 1024,
     COMPLAINT_BYTES = 4096,
-    QUOTED_BYTES = 160, /* of what an interpreter that failed has printed */
+    QUOTED_BYTES = 160, /* of the output of an interpreter that failed */
     VARIABLES = 64,
 };
 

@@ -1,10 +1,10 @@
 /* Asks one executable whether it is a Python 3 by running it in the process layer, with a limit of
- * time and output. A program that hangs is killed with everything that it has started.
+ * time and output. A program that hangs is killed with all processes that it has started.
  *
  * It is asked isolated and without site: it runs modules of its own library, but no sitecustomize,
- * no .pth file, and nothing that a variable or the current directory names. A script in a sandbox
- * can write none of what is run, so the answer is one of the operator's Python. A script without a
- * sandbox could have replaced that Python, so what it says is checked like any other input. */
+ * no .pth file, and no file that a variable or the current directory names. A script in a sandbox
+ * can write none of these files, so the operator's Python gives the answer. A script without a
+ * sandbox could have replaced that Python, so its answer is checked like any other input. */
 #pragma once
 
 #include "base/error.h"
@@ -21,7 +21,8 @@ struct interpreter_answer {
     const char *version;    /* "3.11.2" */
     const char *prefix;     /* sys.prefix, without site */
 
-    /* What it uses: its prefixes, its library, where its shared libraries are. NULL-terminated. */
+    /* The directories that it uses: its prefixes, its library, the folders of its shared libraries.
+     * NULL-terminated. */
     const char *const *directories;
 };
 

@@ -12,10 +12,11 @@ static const char *const shown[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "
 /* No Python is kept there. */
 static const char *const closed[] = {"/boot", "/etc", "/proc", "/run", "/sys"};
 
-/* They hold what belongs to many. So does every directory directly in the root. */
+/* Directories with files of many owners, like every directory directly in the root. */
 static const char *const wide[] = {"/dev/shm", "/var/cache", "/var/lib", "/var/opt", "/var/tmp"};
 
-/* The same in each home. Programs install themselves into .local as if it was /usr. */
+/* Directories with files of many programs in each home. Programs install themselves into .local as
+ * if it was /usr. */
 static const char *const wide_in_homes[] = {".cache", ".config", ".local", ".local/share",
                                             ".local/state"};
 
@@ -56,7 +57,7 @@ static bool is_wide_in_home(const char *path, const char *home)
     return false;
 }
 
-/* True when PATH is a home, holds one, or is one of the directories that every home has. */
+/* True when PATH is a home, holds a home, or is a directory of a home for many programs. */
 static bool is_about_a_home(const char *path, const char *const *homes)
 {
     for (size_t i = 0; homes[i]; i++)
@@ -65,7 +66,7 @@ static bool is_about_a_home(const char *path, const char *const *homes)
     return false;
 }
 
-/* In the state directory every caller has something; a Python is in a venv there, or nowhere. */
+/* The state directory has files of every caller; only its venvs may hold a Python. */
 static bool is_about_the_state(const char *path, const char *state)
 {
     AUTO_FREE char *venvs = memory_format("%s/venvs/", state);
@@ -97,8 +98,8 @@ static int needed_path_compare(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* True when one of the directories among PATHS shows the one at POSITION, too. Of equal ones the
- * first stays. */
+/* True when another directory among PATHS shows the path at POSITION, too. The first of equal paths
+ * stays. */
 static bool is_shown_by_another(const struct needed_path *paths, size_t count, size_t position,
                                 const struct needed_paths_setting *setting)
 {

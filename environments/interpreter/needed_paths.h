@@ -1,8 +1,8 @@
-/* What a sandbox shows of the paths that a Python uses: its own directories, and never one that
+/* Chooses the paths of a Python that a sandbox shows: its own directories, never a directory that
  * merely holds them, such as a home. Looks at no file.
  *
- * The paths come from an interpreter, which is not believed: one that names a home, /tmp or the
- * state directory gets what it names below them, not the whole. */
+ * The paths come from an interpreter, which is not believed: if it names a home, /tmp or the state
+ * directory, it gets only the directories that it names below them. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,17 +10,17 @@
 
 struct needed_path {
     char *path;        /* absolute, without "." and ".."; no part before the last is a link */
-    bool is_directory; /* shown with all that is in it; else a link or a file */
+    bool is_directory; /* shown with its contents; else a link or a file */
 };
 
 /* Directories of others; borrowed. */
 struct needed_paths_setting {
-    const char *const *homes; /* NULL-terminated: of everybody who has one on this machine */
+    const char *const *homes; /* NULL-terminated: all homes of this machine */
     const char *state;        /* the state directory, or NULL */
 };
 
-/* A sorted, NULL-terminated list of those of the COUNT PATHS that a sandbox has to show: not what
- * every sandbox shows, what is in another one, or what would show more than a Python. For
- * memory_free_strings. */
+/* A sorted, NULL-terminated list of the paths among the COUNT PATHS that a sandbox has to show.
+ * Paths are left out if every sandbox shows them, a listed directory holds them, or they would show
+ * more than a Python. For memory_free_strings. */
 char **needed_paths_reduce(const struct needed_path *paths, size_t count,
                            const struct needed_paths_setting *setting);

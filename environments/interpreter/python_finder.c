@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOUND_BYTES = 1000 }; /* of what is listed in an error */
+enum { FOUND_BYTES = 1000 }; /* of the list in an error */
 
 static const char *const python_finder_state_names[] = {
     [PYTHON_FINDER_IDLE] = "idle",

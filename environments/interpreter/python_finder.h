@@ -11,8 +11,8 @@
 
 enum python_finder_state {
     PYTHON_FINDER_IDLE,   /* not begun, found or given up */
-    PYTHON_FINDER_TURN,   /* waits for its turn of the loop, to ask the next one */
-    PYTHON_FINDER_ASKING, /* waits for the answer of one */
+    PYTHON_FINDER_TURN,   /* waits for its turn of the loop, to ask the next candidate */
+    PYTHON_FINDER_ASKING, /* waits for the answer of a candidate */
 };
 
 struct python_finder {
@@ -23,15 +23,15 @@ struct python_finder {
     struct tool_holding holding; /* of the programs that are asked */
     void (*done)(struct python_finder *finder, const struct error *err);
 
-    /* What was found; see interpreter.h. */
+    /* The result; see interpreter.h. */
     struct interpreter interpreter;
 
     /* Private. */
     enum python_finder_state state;
     struct python_places places;
     size_t position; /* of the place that is being asked */
-    char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: those of other versions */
-    ev_timer next;   /* the next one is asked from the loop */
+    char *found;     /* owned; "3.12.1 (/usr/bin/python3)" and so on: Pythons of other versions */
+    ev_timer next;   /* the next candidate is asked from the loop */
 };
 
 /* VERSION is copied. */

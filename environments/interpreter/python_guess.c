@@ -52,8 +52,8 @@ static char *guess_around(const char *path)
     return memory_format("%.*s", slash && slash > path ? (int)(slash - path) : 1, path);
 }
 
-/* What a Python in BIN, a directory, was installed into. Its library comes by itself, for one that
- * was installed into a home: that is not shown. */
+/* Adds the prefix of a Python in BIN, a directory, and its library. If the prefix is a home it will
+ * not be shown, but the library will. */
 static void python_guess_add_prefix(struct guess *guess, const char *bin)
 {
     static const char *const libraries[] = {"lib", "lib64"};
@@ -74,7 +74,7 @@ static char *python_guess_read(const char *path)
     return real ? untrusted_read(AT_FDCWD, real, GUESS_FILE_BYTES, &length, &ignored) : NULL;
 }
 
-/* A virtual environment, with PROGRAM in it, says where the Python is that it was made from. */
+/* If PROGRAM is in a virtual environment, adds the prefix of the Python that this was made from. */
 static void python_guess_add_home(struct guess *guess, const char *program)
 {
     AUTO_FREE char *bin = guess_around(program);

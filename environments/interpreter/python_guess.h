@@ -1,12 +1,12 @@
-/* What a program needs to read that is perhaps a Python, guessed from where it is: for the sandbox
- * in which it is asked. The answer then says what it really uses (python_needs.h). */
+/* Guesses the paths that a program, perhaps a Python, needs to read, for the sandbox in which it is
+ * asked. Its answer then says which directories it really uses (python_needs.h). */
 #pragma once
 
-/* Directories: where the library of a Python at PROGRAM would be, also of the one that its virtual
- * environment was made from, and where machines have whole collections of programs.
+/* Directories: the places of the library of a Python at PROGRAM, and of the Python that its virtual
+ * environment was made from, and the places where machines have whole collections of programs.
  * NULL-terminated, for memory_free_strings. */
 char **python_guess_places(const char *program);
 
-/* Files beside them, likewise: a script that starts a Python names programs, and those of version
- * managers read settings. */
+/* Files beside them: programs that PROGRAM, a script that starts a Python, names, and settings of
+ * version managers. NULL-terminated, for memory_free_strings. */
 char **python_guess_files(const char *program);

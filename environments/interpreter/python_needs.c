@@ -23,7 +23,7 @@ enum {
     LINKS_MOST = 40, /* on the way of one path, as for the kernel */
 };
 
-/* What was found so far. */
+/* The paths found so far. */
 struct python_needs {
     struct needed_path *paths; /* owned, as are the strings */
     size_t count;
@@ -121,7 +121,7 @@ static char *python_needs_walk(struct python_needs *needs, const char *path)
     return memory_copy_string(*walk.real ? walk.real : "/");
 }
 
-/* What there is */
+/* The paths of a Python */
 
 static bool is_plain_path(const char *path)
 {
@@ -150,7 +150,7 @@ static void add_file(struct python_needs *needs, const char *path)
 }
 
 /* The virtual environment of EXECUTABLE, if it is in one: an interpreter without site does not know
- * of it. Its parts come, too, for one whose directory is not shown: a home, or /venv. */
+ * of it. Adds its parts, too: its directory is not shown if it is a home, or /venv. */
 static void add_virtual_environment(struct python_needs *needs, const char *executable)
 {
     static const char *const parts[] = {"bin", "include", "lib", "lib64"};
@@ -169,7 +169,7 @@ static void add_virtual_environment(struct python_needs *needs, const char *exec
     }
 }
 
-/* Whose directories they are not */
+/* Homes */
 
 static void add_home(char ***homes, size_t *count, char *home)
 {
@@ -182,8 +182,8 @@ static void add_home(char ***homes, size_t *count, char *home)
     (*homes)[*count] = NULL;
 }
 
-/* The homes in the file of accounts, not those that a directory service knows: asking one takes
- * time, and the usual place of theirs is known (needed_paths.c). For memory_free_strings. */
+/* The homes in the file of accounts. A directory service may have more, but takes time to answer,
+ * and the usual place of its homes is known (needed_paths.c). For memory_free_strings. */
 static char **find_homes(void)
 {
     const char *own = getenv("HOME");

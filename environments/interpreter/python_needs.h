@@ -1,19 +1,20 @@
-/* What of this machine a Python needs to read: found for a sandbox, in which nothing else is.
+/* Finds the paths of this machine that a Python needs to read, for a sandbox that shows nothing
+ * else.
  *
- *     what the interpreter says that it uses     its prefixes, its library, libraries that it loads
+ *     the directories that it says it uses     its prefixes, its library, libraries that it loads
  *     + the program itself and, of a venv, the venv
- *     -> every path, walked as the kernel walks it: the links on the way, and what is at its end
- *     -> needed_paths.h: what of it is shown
+ *     -> every path, walked as the kernel walks it: the links on the way, and the file at its end
+ *     -> needed_paths.h: the paths that are shown
  *
  * Links are shown as links. A venv of uv in a project, for example, needs
  *     /home/alice/project/.venv
  *     /home/alice/.local/share/uv/python/cpython-3.12-linux-x86_64-gnu      a link
  *     /home/alice/.local/share/uv/python/cpython-3.12.11-linux-x86_64-gnu
  *
- * Not among them: what a .pth file or a sitecustomize adds to sys.path, such as a package that was
- * installed as editable, since scripts without a sandbox could write these. The packages of a user
- * (~/.local/lib/python3.11/site-packages) are not either: HOME of a run is its working directory,
- * so that scripts without a sandbox do not import them. */
+ * Paths that a .pth file or a sitecustomize adds to sys.path, such as a package that was installed
+ * as editable, are left out, since scripts without a sandbox could write these files. So are the
+ * packages of a user (~/.local/lib/python3.11/site-packages): HOME of a run is its working
+ * directory, so that scripts without a sandbox do not import them either. */
 #pragma once
 
 #include <jansson.h>
@@ -21,13 +22,13 @@
 enum { PYTHON_DIRECTORIES_MOST = 64 }; /* that an interpreter says it uses */
 
 /* A sorted, NULL-terminated list for memory_free_strings: real directories; links, which are to be
- * made anew; and files, where the directory around one is not to be shown. EXECUTABLE is the
- * absolute path that is run, DIRECTORIES (NULL-terminated, or NULL) what it says it uses, which is
- * not believed. STATE is the state directory, or NULL. */
+ * made anew; and files whose directory is not to be shown. EXECUTABLE is the absolute path that is
+ * run, DIRECTORIES (NULL-terminated, or NULL) the paths that it says it uses, which are not
+ * believed. STATE is the state directory, or NULL. */
 char **python_needs_find(const char *executable, const char *const *directories, const char *state);
 
-/* The same of PATH, a file or a directory that the operator has named: all of it is shown. What is
- * not there needs nothing. */
+/* The list for PATH, a file or a directory that the operator has named: all of it is shown. Empty
+ * if PATH is missing. */
 char **python_needs_follow(const char *path);
 
 /* How DIRECTORIES are kept in a file. New reference; NULL for NULL. */

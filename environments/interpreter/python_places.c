@@ -91,7 +91,7 @@ static int compare_versions(const void *left, const void *right)
     return strverscmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* What fits PATTERN, newest first. */
+/* Adds the files that match PATTERN, newest first. */
 static void add_matching(struct python_places *places, const char *pattern)
 {
     glob_t found;

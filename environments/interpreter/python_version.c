@@ -13,8 +13,8 @@ enum {
 
 /* "3.11.2", or "3.11.*". */
 struct python_release {
-    unsigned parts[RELEASE_PARTS]; /* those that are not written are 0 */
-    unsigned count;                /* of those that are written */
+    unsigned parts[RELEASE_PARTS]; /* missing parts are 0 */
+    unsigned count;                /* of the written parts */
     bool is_open;                  /* ends with ".*" */
 };
 

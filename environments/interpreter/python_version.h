@@ -4,11 +4,9 @@
 
 #include <stdbool.h>
 
-/* True when TEXT, which a Python or an image has said, can be shown as a version:
- * "3.14.0rc2+local".
- */
+/* True when TEXT, from a Python or an image, can be shown as a version: "3.14.0rc2+local". */
 bool python_version_is_plain(const char *text);
 
-/* True when the version ACTUAL is one that WANTED means: 3.11.2 fits "3.11" and ">=3.9", not "3.1".
- * Nothing fits what is neither of the two forms. */
+/* True when the version ACTUAL fits WANTED: 3.11.2 fits "3.11" and ">=3.9", not "3.1". False if
+ * WANTED has neither form. */
 bool python_version_fits(const char *wanted, const char *actual);

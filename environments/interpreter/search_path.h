@@ -1,8 +1,8 @@
 /* Finds programs by name on the PATH of the server.
  *
  * The virtual environment that this program was installed into comes last, on PATH or not: it was
- * made for the program, has no packages for scripts, and `uvx` puts it first on PATH. A user who
- * has activated it means it, and it stays where PATH has it. */
+ * made for the program, has no packages for scripts, and `uvx` puts it first on PATH. If a user has
+ * activated it, it keeps its place on PATH. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ const char *search_path(void);
  * caller. Relative directories on PATH are skipped. */
 char *search_path_find(const char *name, size_t position);
 
-/* The same with LAST, a directory or NULL, as the last one of all. */
+/* The same with LAST, a directory or NULL, as the last directory. */
 char *search_path_find_with_last(const char *name, size_t position, const char *last);
 
 /* The directory of PROGRAM, if that is in a virtual environment other than ACTIVE, which may be

@@ -1,5 +1,5 @@
-/* The package index that the pip of this machine's own Python asks unless it is told another. It
- * stands for the pip of a Python that is not believed (base_python.h). */
+/* The default package index of the pip of this machine's own Python. It stands for the pip of a
+ * Python that is not believed (base_python.h). */
 #pragma once
 
 #include "base/error.h"

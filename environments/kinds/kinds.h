@@ -13,5 +13,5 @@ const struct environment_kind *environment_kinds_at(size_t index);
 /* The kind called NAME (may be NULL), or NULL. */
 const struct environment_kind *environment_kinds_find(const char *name);
 
-/* The isolation that DEFINITION, of one of the kinds, asks for. */
+/* The isolation that DEFINITION, of a known kind, asks for. */
 enum isolation environment_kinds_isolation(const json_t *definition);

@@ -16,7 +16,7 @@ static const char *kernel_check_variable(char *const *variables, const char *nam
     return NULL;
 }
 
-/* The home of a session is its working directory: nothing is found there. */
+/* Looks for no kernel in a home: the home of a session is its working directory. */
 static int kernel_check_find(const struct environment *environment, const char *python,
                              struct error *err)
 {

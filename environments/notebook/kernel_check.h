@@ -5,9 +5,9 @@
 
 struct environment;
 
-/* -1 with ERR: it names one, and this build has none. Looks at no file. */
+/* -1 with ERR: the configuration names a kernel, and this build supports none. Looks at no file. */
 int kernel_check_build(const struct environment *environment, struct error *err);
 
-/* Likewise, and looks for the kernel. -1 with ERR, which says what to do: it is missing. What
- * cannot be known without preparing ENVIRONMENT, such as what an image has, is no error. */
+/* Also looks for the kernel. -1 with ERR, which says what to do: it is missing. Succeeds if only a
+ * preparation of ENVIRONMENT could tell, as with an image. */
 int kernel_check(const struct environment *environment, struct error *err);

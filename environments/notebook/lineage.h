@@ -1,7 +1,8 @@
-/* A family of sessions: one that was begun with `new`, and all copies of it and of its copies.
+/* A family of sessions: a first session, begun with `new`, and all copies of it and of its copies.
  *
- * They are in one PID namespace, whose supervisor is that of the first one. So all end with that,
- * and it is not closed for being unused while one of them is there. Each counts as a session. */
+ * All are in one PID namespace, and its supervisor belongs to the first session. So all end with
+ * the first session, which is not closed for being unused while it has copies. Each counts as a
+ * session. */
 #pragma once
 
 #include "base/list.h"
@@ -10,8 +11,8 @@
 
 /* The place of a session in its family; all links are in no list at first. */
 struct lineage {
-    struct lineage *first; /* borrowed; NULL: it is the first one, or that has gone */
-    struct list copies;    /* of the first one: of struct lineage, by `link` */
+    struct lineage *first; /* borrowed; NULL: it is the first itself, or the first has gone */
+    struct list copies;    /* in the first: of struct lineage, by `link` */
     struct list link;
 };
 
@@ -20,7 +21,7 @@ void lineage_init(struct lineage *lineage);
 /* COPY was made from ORIGIN. */
 void lineage_join(struct lineage *copy, struct lineage *origin);
 
-/* LINEAGE is no more. */
+/* Takes LINEAGE out of its family. */
 void lineage_leave(struct lineage *lineage);
 
 /* True when other sessions end with it. */

@@ -135,7 +135,7 @@ static void notebook_on_grown(struct directory_watch *watch)
 
 static void notebook_on_measured(struct directory_watch *watch)
 {
-    (void)watch; /* what is changed meanwhile counts as new */
+    (void)watch; /* changes made meanwhile count as new */
 }
 
 static void notebook_on_output(struct execution_listener *listener, enum process_stream stream,
@@ -147,7 +147,7 @@ static void notebook_on_output(struct execution_listener *listener, enum process
     capture_append(&notebook->streams[stream], data, length);
 }
 
-/* Why a cell was not executed that came when its Python had ended. */
+/* Sets the error of cells that come after the end of the Python. */
 static void notebook_explain_end(struct notebook *notebook)
 {
     const struct execution_end *end = &notebook->execution_end;
@@ -260,7 +260,7 @@ static void notebook_look(struct notebook *notebook)
     }
 }
 
-/* What Pythons import ahead of the next one that starts as this does. */
+/* The modules to import ahead in the next Python that starts like this one. */
 static json_t *notebook_imports(const struct cell *cell)
 {
     json_t *imports = cell->request.imports ? json_copy(cell->request.imports) : json_array();

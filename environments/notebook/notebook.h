@@ -1,11 +1,11 @@
-/* A session: a Python that is kept, and executes one cell after the other in one namespace.
+/* A session: a Python that is kept, and executes its cells in order, in one namespace.
  *
  * It is held as a run of its environment would be, by the same layers and limits. It takes no place
- * among the runs of the executor: how many there may be is bounded on its own (notebooks.h). What
- * it prints while a cell is at work belongs to that cell; what comes later belongs to the next one.
+ * among the runs of the executor: the number of sessions has a limit of its own (notebooks.h).
+ * Output while a cell is at work belongs to this cell; later output belongs to the next cell.
  *
- * What it says over its socket is not believed, except that a cell has ended: one that lies harms
- * itself only. */
+ * The server believes only one message of its socket, that a cell has ended: a session that lies
+ * harms itself only. */
 #pragma once
 
 #include "base/error.h"
@@ -23,25 +23,25 @@ struct preparation_step;
 struct recurrence;
 struct working_directory;
 
-/* What a session is made from. Borrowed until notebooks_open returns. */
+/* A request for a session. Borrowed until notebooks_open returns. */
 struct notebook_request {
     struct environment *environment; /* prepared or not; is held */
     struct working_directory *directory;
     enum isolation isolation;     /* environment_isolation() when DIRECTORY was opened */
-    const char *owner;            /* whose it is */
+    const char *owner;            /* the principal that it belongs to */
     const char *const *variables; /* NULL-terminated NAME=VALUE, or NULL */
     const char *picture_helper;   /* as in a run; outlives the session */
 };
 
-/* What to execute in one. CODE is copied, and a reference of FILES kept. */
+/* A cell to execute. CODE is copied, and a reference to FILES kept. */
 struct cell_request {
     const char *code;
     size_t code_length;
     double timeout;  /* seconds, from when the code is sent */
     json_t *files;   /* as in a run */
-    json_t *imports; /* likewise: what the code imports, or NULL; a reference is kept */
-    struct recurrence *recurrence; /* likewise, of the cell that starts the Python; borrowed until
-                                      then, or until it is cancelled */
+    json_t *imports; /* as in a run: the imports of the code, or NULL; a reference is kept */
+    struct recurrence *recurrence; /* as in a run, for the cell that starts the Python; borrowed
+                                      until then, or until it is cancelled */
     void *data;                    /* borrowed */
 
     /* As in a run; or NULL. */
@@ -51,18 +51,18 @@ struct cell_request {
     void (*done)(void *data, const struct run_report *report);
 };
 
-/* Adds a cell to those of NOTEBOOK, which executes them in this order. Borrowed until its end. */
+/* Adds a cell to the queue of NOTEBOOK. Borrowed until its end. */
 struct cell *notebook_submit(struct notebook *notebook, const struct cell_request *request);
 
-/* Forgets who wants to know of CELL. One that is at work is interrupted, and the variables stay; if
- * it takes no notice, its session ends. */
+/* Ends the callbacks of CELL. If it is at work, it is interrupted and the variables stay; if it
+ * ignores the interrupt, its session ends. */
 void cell_cancel(struct cell *cell);
 
-/* What CELL does now, and the newest line that it has printed, as of a run. */
+/* The present activity of CELL, and the newest line that it has printed, like those for a run. */
 const char *cell_activity(const struct cell *cell);
 char *cell_last_line(const struct cell *cell);
 
-/* Whose it is, what it is called, and where it is. Borrowed. */
+/* The name of a session, its environment and its directory. Borrowed. */
 const char *notebook_handle(const struct notebook *notebook);
 struct environment *notebook_environment(const struct notebook *notebook);
 struct working_directory *notebook_directory(const struct notebook *notebook);
@@ -70,6 +70,6 @@ struct working_directory *notebook_directory(const struct notebook *notebook);
 /* When it was opened. */
 time_t notebook_begun(const struct notebook *notebook);
 
-/* How many cells it has executed, and whether one is at work or waits. */
+/* The number of cells that it has executed, and whether a cell is at work or waits. */
 unsigned long notebook_cells(const struct notebook *notebook);
 bool notebook_is_busy(const struct notebook *notebook);

@@ -23,7 +23,7 @@ static int notebook_order_copy(struct notebook *notebook, struct notebook *origi
     return ret;
 }
 
-/* An order would overtake the code of that cell. */
+/* True if a cell's code is not sent yet: an order to copy would overtake it. */
 static bool notebook_has_unsent(const struct notebook *origin)
 {
     return origin->state < NOTEBOOK_WORKING && !list_is_empty(&origin->cells);

@@ -1,4 +1,4 @@
-/* How a cell has ended, and what is known of the end of its Python. */
+/* The end of a cell, and the facts about the end of its Python. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "environments/notebook/notebook_private.h"
@@ -37,7 +37,8 @@ void cell_note_usage(struct cell *cell)
     cell->usage.cpu_seconds = fmax(cell->usage.cpu_seconds - cell->cpu_before, 0);
 }
 
-/* While its Python is there, what holds it is what a run would be held by. */
+/* The end of CELL as of a run. While its Python lives, the receipt is the receipt that a run would
+ * get. */
 static struct execution_end cell_end(const struct cell *cell)
 {
     const struct notebook *notebook = cell->notebook;

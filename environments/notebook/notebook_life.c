@@ -22,7 +22,8 @@ void notebook_renew(struct notebook *notebook)
     notebook->gallery.pictures = NULL;
 }
 
-/* Those of the request, and what the policy of the environment says to the starter. */
+/* The variables of REQUEST, and the variable that tells the starter to save no figures if images
+ * are off. */
 static char **notebook_variables(const struct notebook_request *request)
 {
     char **copy = memory_copy_strings(request->variables);
@@ -81,7 +82,7 @@ void notebook_free(struct notebook *notebook)
     environment_release(notebook->environment);
     memory_free_strings(notebook->variables);
     ev_timer_stop(notebook->loop, &notebook->deadline);
-    ev_timer_stop(notebook->loop, &notebook->next); /* started again while its turn was to come */
+    ev_timer_stop(notebook->loop, &notebook->next); /* it may have been started again */
     free(notebook->handle);
     free(notebook->owner);
     free(notebook);

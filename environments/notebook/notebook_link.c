@@ -16,7 +16,7 @@ enum {
     NOTEBOOK_UNREAD_BYTES = 8192, /* of orders, as the kernel counts: about ten */
 };
 
-/* Anything that comes while no cell is at work was not sent by our program. */
+/* A byte that comes while no cell is at work is not from our program; the callback judges it. */
 static void notebook_link_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct notebook *notebook = CONTAINER_OF(watcher, struct notebook, channel.reading);
@@ -33,7 +33,7 @@ static void notebook_link_on_readable(struct ev_loop *loop, ev_io *watcher, int 
         notebook->channel.broken(notebook);
 }
 
-/* What cannot be sent will not be answered: the end of its Python is noticed elsewhere. */
+/* If sending fails, the Python has ended, which is noticed elsewhere: no answer will come. */
 static void notebook_link_flush(struct notebook *notebook)
 {
     struct notebook_link *link = &notebook->channel;
@@ -101,7 +101,8 @@ static int notebook_link_unread(const struct notebook_link *link)
     return ioctl(link->fd, SIOCOUTQ, &bytes) < 0 ? INT_MAX : bytes;
 }
 
-/* What is sent comes in this order: a cell that is at work is finished before. */
+/* Orders and cells are read in the order in which they were sent: a cell at work is finished
+ * before. */
 int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOOK_GIVEN],
                         struct error *err)
 {
@@ -116,7 +117,8 @@ int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOO
     return 0;
 }
 
-/* One cell at a time, whose size is bounded: it always fits, unless earlier ones were not read. */
+/* One cell at a time is sent, and its size is bounded: it fits, unless the Python has not read
+ * earlier cells. */
 void notebook_link_send(struct notebook *notebook, const struct cell *cell)
 {
     struct notebook_link *link = &notebook->channel;

@@ -3,8 +3,9 @@
  *     RESTING -> PREPARING -> STARTING -> LOOKING -> WORKING -> INTERRUPTED -> STOPPING -> LISTING
  *             -> SHOWING
  *
- * and RESTING again. PREPARING is for the first cell only, and so is STARTING, unless that cell was
- * cancelled meanwhile. Its Python may end in any state, and then it executes no cell any more. */
+ * and RESTING again. PREPARING and STARTING are for the first cell only, or the next one if the
+ * first was cancelled. The Python may end in any state; then the session executes no cell any more.
+ */
 #pragma once
 
 #include "base/buffer.h"
@@ -23,14 +24,14 @@
 
 enum notebook_state {
     NOTEBOOK_RESTING,     /* no cell has begun */
-    NOTEBOOK_PREPARING,   /* its environment */
+    NOTEBOOK_PREPARING,   /* waits for its environment */
     NOTEBOOK_STARTING,    /* waits for its Python to begin */
-    NOTEBOOK_LOOKING,     /* at its directory, before the cell */
+    NOTEBOOK_LOOKING,     /* looks at its directory, before the cell */
     NOTEBOOK_WORKING,     /* waits for the end of the cell */
-    NOTEBOOK_INTERRUPTED, /* likewise; the cell was told to end */
+    NOTEBOOK_INTERRUPTED, /* waits for the end of the cell, which was told to end */
     NOTEBOOK_STOPPING,    /* waits for its Python, which has been killed */
-    NOTEBOOK_LISTING,     /* looks at what the cell has left in the directory */
-    NOTEBOOK_SHOWING,     /* waits for the pictures among that */
+    NOTEBOOK_LISTING,     /* looks at the directory after the cell */
+    NOTEBOOK_SHOWING,     /* waits for the pictures among its new files */
 };
 
 struct cell {
@@ -45,9 +46,9 @@ struct cell {
     double submitted_at;
     double began_at; /* 0: it never began */
     double prepared_at;
-    double sent_at; /* its code, to its Python */
+    double sent_at; /* when its code went to its Python */
     double ended_at;
-    double cpu_before;          /* seconds that its session had used then */
+    double cpu_before;          /* seconds that its session had used before it */
     struct process_usage usage; /* its own */
 };
 
@@ -58,7 +59,7 @@ struct notebook_link {
     ev_io reading;
     ev_io writing;
 
-    /* What it tells: a cell has ended with STATUS; or what came makes no sense, or is the end. */
+    /* `answered`: a cell has ended with STATUS. `broken`: nonsense has come, or the end. */
     void (*answered)(struct notebook *notebook, int status);
     void (*broken)(struct notebook *notebook);
 };
@@ -77,8 +78,8 @@ struct notebook {
 
     enum notebook_state state;
     bool is_over;      /* its Python has ended, or could not be started */
-    bool is_copy;      /* it began as one */
-    bool is_closed;    /* nobody finds it any more: it is freed when it has no Python */
+    bool is_copy;      /* it began as a copy */
+    bool is_closed;    /* cannot be found any more: it is freed when it has no Python */
     struct list cells; /* of struct cell; the first one is at work unless it is RESTING */
     unsigned long count;
     struct environment_waiter waiter;
@@ -93,10 +94,10 @@ struct notebook {
     struct error error;                 /* why it could not be started */
     struct notebook_link channel;
     struct capture streams[PROCESS_STREAMS];
-    enum process_stream newest; /* which one wrote last */
+    enum process_stream newest; /* the stream that has got the last output */
     ev_timer deadline;          /* of the cell */
     ev_timer next;              /* begins the next cell, or frees it, from the loop */
-    ev_timer idle;              /* nobody uses it */
+    ev_timer idle;              /* closes it when it is unused */
     double idle_seconds;
 };
 
@@ -106,23 +107,23 @@ void notebook_set_state(struct notebook *notebook, enum notebook_state state);
 void notebook_start_deadline(struct notebook *notebook, double seconds);
 void notebook_start_idle(struct notebook *notebook);
 
-/* What has been printed and drawn belongs to the cell that has ended (notebook_life.c). */
+/* Forgets the output, files and pictures of the cell that has ended (notebook_life.c). */
 void notebook_renew(struct notebook *notebook);
 
-/* One without callbacks. */
+/* A session without callbacks. */
 struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
                                double idle_seconds);
 
 struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
                               double idle_seconds);
 
-/* One that is closed, and has no Python any more. */
+/* NOTEBOOK is closed and has no Python any more. */
 void notebook_free(struct notebook *notebook);
 
 /* Kills it, and frees it later. Cells are told of it, unless IS_SILENT. It leaves its table. */
 void notebook_close(struct notebook *notebook, bool is_silent);
 
-/* Goes on from the loop. */
+/* Begins the next cell, or frees a closed session, from the loop. */
 void notebook_schedule(struct notebook *notebook);
 
 /* Kills its Python, because of the current cell, or for the reason END. */
@@ -131,7 +132,7 @@ void notebook_kill(struct notebook *notebook, enum run_end end);
 /* The cell that is at work, or NULL. */
 struct cell *notebook_current(const struct notebook *notebook);
 
-/* What a cell uses is counted from now on, and up to now (notebook_end.c). */
+/* Begin and end the count of the resources that CELL uses (notebook_end.c). */
 void cell_note_usage_before(struct cell *cell);
 void cell_note_usage(struct cell *cell);
 
@@ -139,13 +140,13 @@ void cell_note_usage(struct cell *cell);
 struct cell *cell_new(struct notebook *notebook, const struct cell_request *request);
 void cell_free(struct cell *cell);
 
-/* Who waits for the current cell is told of STEP of the preparation; NULL: it is over. */
+/* Reports STEP of the preparation to the caller of the current cell; NULL: it is over. */
 void cell_tell_step(struct environment_waiter *waiter, const struct preparation_step *step);
 
-/* Tells who waits for CELL, and frees it (notebook_end.c). */
+/* Reports the end of CELL to its caller, and frees it (notebook_end.c). */
 void cell_finish(struct cell *cell);
 
-/* Keeps what is known of the end of its Python. */
+/* Keeps the facts about the end of its Python. */
 void notebook_note_end(struct notebook *notebook, const struct execution_end *end);
 void notebook_forget_end(struct notebook *notebook);
 
@@ -158,8 +159,8 @@ enum { NOTEBOOK_GIVEN = 4 };
 int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOOK_GIVEN],
                         struct error *err);
 
-/* Its Python begins as a copy of that of ORIGIN (notebook_copy.c). -1 with ERR: it has none, or
- * one that is about to end. */
+/* Begins with a copy of ORIGIN's Python (notebook_copy.c). -1 with ERR: ORIGIN has no Python that
+ * can be copied now. */
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err);
 
 /* Sends the code of CELL. */

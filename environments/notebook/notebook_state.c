@@ -12,7 +12,7 @@ static const char *const notebook_state_names[] = {
     [NOTEBOOK_SHOWING] = "reading pictures",
 };
 
-/* Where one may go from each state, as bits. */
+/* The states that may follow each state, as bits. */
 static const unsigned notebook_next_states[] = {
     [NOTEBOOK_RESTING] = 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_LOOKING |
                          1 << NOTEBOOK_RESTING,

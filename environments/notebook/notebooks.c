@@ -9,8 +9,7 @@
 
 struct notebooks {
     struct notebooks_settings settings;
-    struct list open; /* of struct notebook: those that are found, and those that are on their way
-                         out */
+    struct list open; /* of struct notebook: also closed sessions until they are freed */
 };
 
 struct notebooks *notebooks_new(const struct notebooks_settings *settings)
@@ -22,7 +21,7 @@ struct notebooks *notebooks_new(const struct notebooks_settings *settings)
     return notebooks;
 }
 
-/* Nobody could use those that are there. */
+/* Closes all sessions, since nobody can use them any more. */
 static void notebooks_turn_off(struct notebooks *notebooks)
 {
     LIST_FOR_EACH (&notebooks->open, link) {
@@ -90,7 +89,7 @@ struct notebook *notebooks_find(const struct notebooks *notebooks, const char *o
     return NULL;
 }
 
-/* One that is on its way out still takes memory. */
+/* Counts closed sessions, too: until they are freed they use memory. */
 static int notebooks_check_room(const struct notebooks *notebooks, const char *owner,
                                 struct error *err)
 {
@@ -154,7 +153,8 @@ struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *or
     return NULL;
 }
 
-/* Its copies would be killed with its Python, and then stay until they could say so. */
+/* Closes the copies as well: they are killed with its Python, and would stay open as ended
+ * sessions. */
 static void notebooks_close_family(struct notebook *notebook)
 {
     LIST_FOR_EACH (&notebook->lineage.copies, link) {

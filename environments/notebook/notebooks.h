@@ -1,4 +1,5 @@
-/* All sessions: who may use which, how many there are, and for how long nobody uses one. */
+/* All sessions, by owner and handle, with limits on their number and on the time that they are
+ * unused. */
 #pragma once
 
 #include "base/error.h"
@@ -13,19 +14,18 @@ struct notebooks_settings {
     struct ev_loop *loop; /* borrowed */
     unsigned most;        /* in all; 0: none may be opened */
     unsigned most_per_owner;
-    double idle_seconds; /* after which one that nobody uses is closed */
+    double idle_seconds; /* after which an unused session is closed */
 };
 
 struct notebooks *notebooks_new(const struct notebooks_settings *settings);
 
-/* Takes the numbers of SETTINGS from now on. Where none may be opened, those that are there are
- * closed. */
+/* Uses the numbers of SETTINGS from now on. If no session may be open, closes all. */
 void notebooks_set_limits(struct notebooks *notebooks, const struct notebooks_settings *settings);
 
-/* How many there are, those that are on their way out as well. */
+/* The number of sessions, including closed sessions that are not freed yet. */
 unsigned notebooks_count(const struct notebooks *notebooks);
 
-/* False: none may be opened. */
+/* False: no session may be opened. */
 bool notebooks_are_offered(const struct notebooks *notebooks);
 double notebooks_idle_seconds(const struct notebooks *notebooks);
 
@@ -35,14 +35,14 @@ double notebooks_idle_seconds(const struct notebooks *notebooks);
 struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebook_request *request,
                                 struct error *err);
 
-/* A new session of the same owner that begins as a copy of ORIGIN, as that is after the cell that
- * is at work. It goes on in the same directory, and ends with the session that the first of its
- * origins is (lineage.h). That its Python could make no copy is the end of its first cell. NULL as
- * notebooks_open. */
+/* A new session of the same owner that begins as a copy of ORIGIN, made after its present cell. It
+ * goes on in the same directory, and ends with the first session of its family (lineage.h). If the
+ * Python fails to make the copy, the first cell says so. NULL with ERR: there are too many, or
+ * ORIGIN cannot be copied. */
 struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *origin,
                                 struct error *err);
 
-/* That of OWNER which is called HANDLE; else NULL, whether there is one or not. */
+/* The session HANDLE of OWNER, or NULL, also if HANDLE belongs to another owner. */
 struct notebook *notebooks_find(const struct notebooks *notebooks, const char *owner,
                                 const char *handle);
 
@@ -50,14 +50,14 @@ struct notebook *notebooks_find(const struct notebooks *notebooks, const char *o
 struct notebook *notebooks_next(const struct notebooks *notebooks, const char *owner,
                                 struct notebook *previous);
 
-/* Kills NOTEBOOK and the copies that end with it, which are found no more. Its cells end, at work
+/* Kills NOTEBOOK and the copies that end with it, and finds them no more. Their cells end, at work
  * or waiting. */
 void notebooks_close(struct notebook *notebook);
 
-/* Kills the Python of NOTEBOOK, as notebooks_close does; its handle stands for a new session. */
+/* Closes NOTEBOOK like notebooks_close, and gives its handle to a new session. */
 void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook);
 
-/* Kills all of them; nobody is told. `notebooks_are_idle` becomes true when all have gone. */
+/* Kills all sessions without callbacks. `notebooks_are_idle` becomes true when all are freed. */
 void notebooks_stop(struct notebooks *notebooks);
 bool notebooks_are_idle(const struct notebooks *notebooks);
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A script counts less with each that comes after it, and what it has imported is forgotten when
- * none of the last eleven has. */
+/* A script counts less with each later one. A name that one script has imported is forgotten with
+ * the twelfth later script without it; a name that many have imported stays longer. */
 #define SCORE_FADING 0.9
 #define SCORE_ENOUGH 0.3
 
@@ -21,7 +21,7 @@
 
 enum {
     IMPORTS_MAX = 32,
-    OWNERS_MAX = 32, /* after which whoever has not called for longest is forgotten */
+    OWNERS_MAX = 32, /* then the owner whose last call is oldest is forgotten */
 };
 
 struct import_owner {
@@ -29,16 +29,16 @@ struct import_owner {
     char *name;       /* owned */
     json_t *scores;   /* owned: by name of a module */
     struct preloads *preloads;
-    size_t refused; /* how many names were when the record was kept */
+    size_t refused; /* the number of refused names when the record was kept */
     json_t *kept;   /* owned: the scores then */
 };
 
 struct import_record {
-    char *state;            /* owned, or NULL */
-    char *interpreter;      /* owned: which Python the owners have used; or NULL: none yet */
-    bool is_learnt;         /* from scripts */
+    char *state;       /* owned, or NULL */
+    char *interpreter; /* owned: the path of the Python that the owners have used; NULL: none yet */
+    bool is_learnt;    /* from scripts */
     struct preloads *fixed; /* owned: else; NULL: nothing is imported ahead */
-    struct list owners;     /* of struct import_owner; who has called last comes last */
+    struct list owners;     /* of struct import_owner, in the order of their last calls */
     size_t owner_count;
 };
 
@@ -79,7 +79,7 @@ static void import_owner_free(struct import_record *record, struct import_owner 
     free(owner);
 }
 
-/* What could not be imported is none of Python's modules, and is known to nobody but its script. */
+/* Forgets names that could not be imported: they may be modules of the script's own. */
 static void import_owner_settle(struct import_owner *owner)
 {
     const char *name;
@@ -156,7 +156,7 @@ static json_t *import_owner_keep(struct import_owner *owner)
     return json_pack("{s:O, s:O}", "scores", owner->kept, "refused", owner->preloads->refused);
 }
 
-/* What has not been well-formed counts as nothing. */
+/* Loads scores and refused names from KEPT. Ill-formed values count as nothing. */
 static void import_owner_load(struct import_owner *owner, const json_t *kept)
 {
     json_object_update(owner->scores, json_object_get(kept, "scores"));
@@ -214,7 +214,7 @@ static void import_record_turn_to(struct import_record *record, const char *inte
         import_record_load(record, interpreter);
 }
 
-/* That of NAME, who has called. */
+/* The record of NAME, which becomes the owner with the newest call. */
 static struct import_owner *import_record_find(struct import_record *record, const char *name)
 {
     LIST_FOR_EACH (&record->owners, link) {

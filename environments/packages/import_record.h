@@ -1,10 +1,9 @@
-/* What the scripts of an environment have imported lately, and which of that its Pythons therefore
- * import ahead of the next one (process/preloads.h): of each principal for itself, so that nobody
- * changes another one's Pythons, or learns what is imported there. It is kept for the next server,
- * but for names that could not be imported:
+/* The imports of an environment's scripts lately, which its Pythons import ahead of the next script
+ * (process/preloads.h). Each principal has a record of its own, so that no principal changes the
+ * Pythons of another, or learns their imports. The records are kept for the next server, without
+ * names that could not be imported:
  *
- *     STATE/imports/DIGEST.json     one for each Python, by its path
- */
+ *     STATE/imports/DIGEST.json     a file per Python, by its path */
 #pragma once
 
 #include <jansson.h>
@@ -18,8 +17,8 @@ struct import_record *import_record_new(const char *state, const json_t *wish);
 void import_record_free(struct import_record *record);
 
 /* A script of OWNER, a principal, for the Python at the path INTERPRETER imports NAMES, an array,
- * or NULL. Returns what is to be imported ahead of OWNER's next one; borrowed, until the next call
- * of this; NULL: nothing ever. */
+ * or NULL. Returns the names to import ahead of OWNER's next script, borrowed until the next call;
+ * NULL: no names ever. */
 struct preloads *import_record_note(struct import_record *record, const char *owner,
                                     const char *interpreter, const json_t *names);
 

@@ -57,7 +57,7 @@ struct installer_proxies {
     const char *spared;
 };
 
-/* What pip is told by its own settings comes first, and spares nobody. */
+/* A proxy in pip's own settings comes first, and has no exceptions. */
 static struct installer_proxies installer_proxies_read(bool is_uv, const char *const *variables,
                                                        const char *of_pip)
 {

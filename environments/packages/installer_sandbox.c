@@ -38,7 +38,7 @@ static void installer_sandbox_show_named(struct installer_sandbox *box, const ch
     memory_free_strings(paths);
 }
 
-/* Shows a file of settings, and what is named in it: wheels, certificates. */
+/* Shows a file of settings, and the files that it names: wheels, certificates. */
 static void installer_sandbox_show_settings(struct installer_sandbox *box, const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);
@@ -80,7 +80,7 @@ static bool installer_sandbox_begins(const char *variable, const char *const *na
     return false;
 }
 
-/* What is in VARIABLE of the installer: a file of settings, certificates, wheels. */
+/* Shows the files that VARIABLE of the installer names: settings, certificates, wheels. */
 static void installer_sandbox_show_variable(struct installer_sandbox *box, const char *variable)
 {
     static const char *const about_places[] = {"HOME=", "PATH=", "XDG_", "TMPDIR="};
@@ -136,7 +136,7 @@ static bool installer_sandbox_has_no_index(const struct installer_sandbox *box,
     return false;
 }
 
-/* Each URL in a setting of pip or uv is of something that it may read. */
+/* True if VARIABLE is a setting of pip or uv whose URLs the installer may read. */
 static bool installer_sandbox_names_index(const char *variable)
 {
     static const char *const installers[] = {"PIP_", "UV_"};
@@ -146,7 +146,7 @@ static bool installer_sandbox_names_index(const char *variable)
            !installer_sandbox_begins(variable, others, ARRAY_SIZE(others));
 }
 
-/* What pip or uv asks when no variable names another index. A file of settings may, which is read
+/* True if no variable replaces the default index. A file of settings may replace it, but is read
  * for its URLs only. */
 static bool installer_sandbox_has_default(const struct installer_sandbox *box,
                                           const char *const *variables)
@@ -228,7 +228,8 @@ int installer_sandbox_connect(struct installer_sandbox *box,
     return 0;
 }
 
-/* What pip is told by itself comes before the variables of all programs. */
+/* PIP_PROXY is set if pip has a proxy of its own, since that comes before the variables of all
+ * programs. */
 char **installer_sandbox_variables(const struct installer_sandbox *box)
 {
     const struct egress_way way = installer_sandbox_way(box);

@@ -1,7 +1,7 @@
-/* The sandbox of an installer of packages, and so of everything that a package runs while it is
- * built: it changes the venv and its own temporary files, reads its settings and where packages
- * come from, and reaches the indexes that these settings name, or the default one, and what scripts
- * do. */
+/* The sandbox of an installer of packages, and of the programs that a package runs while it is
+ * built. The installer can change the venv and its own temporary files, read its settings and local
+ * packages, and reach the indexes that its settings name, or the default index, and the hosts of
+ * scripts. */
 #pragma once
 
 #include "base/error.h"
@@ -13,13 +13,12 @@ struct package_installation;
 struct installer_sandbox {
     struct tool_sandbox tool;
     bool is_uv;
-    bool no_index;    /* it is told to ask none */
-    bool lacks_index; /* nothing says which one it asks */
+    bool no_index;    /* the installer is told to ask no index */
+    bool lacks_index; /* the index that it will ask is unknown */
     char **indexes;   /* owned: "HOST:PORT", NULL-terminated */
-    char **
-        claimed; /* owned, likewise: by a Python that is not believed, where nothing else says it */
-    char **proxies;  /* owned: see installer_proxies.h */
-    char *pip_proxy; /* owned: what pip is told beside its variables, or NULL */
+    char **claimed;   /* owned, like `indexes`: named only by a Python that is not believed */
+    char **proxies;   /* owned: see installer_proxies.h */
+    char *pip_proxy;  /* owned: the proxy in pip's settings, or NULL */
 };
 
 /* For the installer that INSTALLATION starts with ARGUMENTS and VARIABLES, both NULL-terminated. */
@@ -28,9 +27,9 @@ void installer_sandbox_init(struct installer_sandbox *box,
                             const char *const *arguments, const char *const *variables);
 void installer_sandbox_deinit(struct installer_sandbox *box);
 
-/* Opens the way to the indexes. *RET_EGRESS, owned by the caller: its proxy; NULL: BOX has the
- * network of the machine, or there is no sandbox. Where nothing says which
- * index it asks, BOX has that network, too, and lacks_index. */
+/* Opens the way to the indexes. *RET_EGRESS, owned by the caller, is its proxy; NULL: BOX has the
+ * network of the machine, or there is no sandbox. If the index is unknown, BOX has the network of
+ * the machine, too, and lacks_index. */
 int installer_sandbox_connect(struct installer_sandbox *box,
                               const struct package_installation *installation,
                               const char *const *variables, struct egress **ret_egress,

@@ -80,7 +80,7 @@ static char **package_index_append(char **list, const struct destination *host)
     return list;
 }
 
-/* What ends in the "://" at COLON is a URL. */
+/* The default port for the scheme in front of the "://" at COLON; 0: no http or https. */
 static unsigned package_index_default_port(const char *text, const char *colon)
 {
     static const char plain[] = "http";

@@ -43,7 +43,7 @@ static void add_all(struct strings *strings, const char *const *more)
         package_installer_add(strings, memory_copy_string(more[i]));
 }
 
-/* The variable VARIABLE, unless there is one of its name. */
+/* Adds VARIABLE, unless a variable of its name is there. */
 static void add_variable(struct strings *variables, const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;
@@ -188,7 +188,7 @@ static void add_pip(struct strings *arguments, const struct package_installation
     add_all(arguments, (const char *const[]){"-I", "-m", "pip", "install", NULL});
 }
 
-/* pip, or, in a venv that was made without it, the one that comes with its Python. */
+/* Runs pip, or, in a venv without pip, the pip that comes with its Python. */
 static const char PIP_OR_BUNDLED[] =
     "import runpy, sys\n"
     "\n" BUNDLED_PIP_SOURCE "\n"
@@ -210,7 +210,7 @@ static const char PIP_OR_BUNDLED[] =
     "    lend_pip()\n"
     "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
 
-/* Into a venv of which it is not known whether it has pip. */
+/* Installs into a venv that may lack pip. */
 static void add_any_pip(struct strings *arguments, const struct package_installation *installation)
 {
     package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));

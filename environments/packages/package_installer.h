@@ -18,12 +18,12 @@ struct tool_holding;
 /* Everything is borrowed until package_installation_start returns. */
 struct package_installation {
     struct process_host *host;
-    const char *venv;               /* the path of a working one */
-    const struct base_python *base; /* that it was made from; NULL if it was not made here */
-    const char *default_index; /* URLs that pip or uv ask unless they are told others; or NULL */
+    const char *venv;               /* the path of a working venv */
+    const struct base_python *base; /* that the venv was made from; NULL if it was not made here */
+    const char *default_index;      /* URLs of the index that pip or uv ask by default; or NULL */
     const char *const *directories; /* that its Python says it uses (python_needs.h) */
     const struct tool_holding *holding;
-    bool is_foreign; /* it is older than this preparation, and scripts may have written in it */
+    bool is_foreign; /* scripts may have written in the venv: it is older than this preparation */
     const struct requirements *requirements; /* not empty */
     const char *index_url;                   /* NULL: the server's own */
     const char *find_links;                  /* a directory of wheels beside the index, or NULL */
@@ -43,6 +43,6 @@ package_installation_start(const struct package_installation *installation, void
  * Owned by the caller. */
 char *package_installation_step(const char *line);
 
-/* What would help, where pip has SAID that it found no version, and sources are not built; static
- * storage, or NULL. A package that has no wheel looks like one that does not exist. */
+/* Advice if pip has SAID that it found no version, and sources are not built; static storage, or
+ * NULL. A package without a wheel looks like a package that does not exist. */
 const char *package_installation_advice(const char *said, bool allow_source_builds);

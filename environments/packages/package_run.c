@@ -31,7 +31,7 @@ static void package_run_on_said(void *data, const char *line)
         run->settings.said(run->settings.data, line);
 }
 
-/* What fails without having asked the proxy. */
+/* True if SAID is the error of a connection that was tried without the proxy. */
 static bool package_run_met_closed_network(const char *said)
 {
     static const char *const words[] = {"Connection refused", "Network is unreachable",
@@ -44,8 +44,8 @@ static bool package_run_met_closed_network(const char *said)
     return false;
 }
 
-/* Why an installer with a proxy may have failed with what it SAID, or NULL; owned by the caller.
- * Installers rarely say it. */
+/* The reason why an installer with a proxy may have failed, or NULL; owned by the caller.
+ * Installers rarely say it in SAID. */
 static char *package_run_explain(const struct package_run *run, const char *said)
 {
     AUTO_FREE char *refused = egress_refused(run->egress);
@@ -88,8 +88,8 @@ static void package_run_on_ended(void *data, const char *output, const struct er
     package_run_free(run);
 }
 
-/* VARIABLES with PROXIES in the place of those that are there; the strings are borrowed. Owned by
- * the caller. */
+/* VARIABLES with their proxies replaced by PROXIES; the strings are borrowed. Owned by the caller.
+ */
 static const char **package_run_join(const char *const *variables, char *const *proxies)
 {
     const char **joined;

@@ -3,14 +3,15 @@
 
 #include "base/error.h"
 
-/* What SETTINGS are told first of an installer with the machine's network that nobody opened. */
+/* The first line that `said` of SETTINGS gets if an installer has the machine's network without the
+ * operator's permission. */
 #define PACKAGE_RUN_OPEN "Reaching all of the network"
 
 struct package_installation;
 struct subprocess;
 struct subprocess_settings;
 
-/* Starts SETTINGS, which say nothing of a sandbox, for INSTALLATION. When it fails and has asked
- * for a place that its sandbox does not reach, the error tells. NULL with ERR. */
+/* Starts SETTINGS, which have no sandbox, for INSTALLATION. If it fails and has asked for a host
+ * that its sandbox does not reach, the error says so. NULL with ERR. */
 struct subprocess *package_run_start(const struct package_installation *installation,
                                      const struct subprocess_settings *settings, struct error *err);

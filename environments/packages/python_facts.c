@@ -40,12 +40,12 @@ static const char *const python_facts_tools[] = {"pip", "setuptools", "wheel"};
 
 struct python_package {
     char *name;  /* owned */
-    size_t rank; /* smaller ones come first */
+    size_t rank; /* smaller ranks come first */
 };
 
 enum {
-    RANK_OTHER = ARRAY_SIZE(python_facts_main), /* nothing that is installed needs it */
-    RANK_NEEDED,                                /* it came with another one */
+    RANK_OTHER = ARRAY_SIZE(python_facts_main), /* no installed package needs it */
+    RANK_NEEDED,                                /* another package needs it */
 };
 
 static size_t python_facts_rank(const char *name, bool is_needed)
@@ -86,8 +86,8 @@ static int python_package_compare(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-/* Those of PACKAGES (names, and whether another one needs it) that have a valid name, in order.
- * Owned by the caller, as are the names. */
+/* The PACKAGES (names, and whether another package needs them) with valid names, in order. Owned by
+ * the caller, as are the names. */
 static struct python_package *python_facts_sort(const json_t *packages, size_t *ret_count)
 {
     struct python_package *sorted =

@@ -1,8 +1,8 @@
-/* What a Python has said of itself as scripts have it: its version and the packages that are
+/* The facts that a Python, run as for scripts, has reported: its version and the packages that are
  * installed for it.
  *
- * Scripts may have written what it reads, so the answer is hostile: a name has to look like one,
- * and only the short ones are told to models. */
+ * Scripts may have written files that it reads, so the answer is hostile: names are checked, and
+ * models hear only of short names. */
 #pragma once
 
 #include <jansson.h>
@@ -11,12 +11,12 @@
 
 struct python_facts {
     char *version;   /* owned; "3.11.2" */
-    char **packages; /* owned; normalized (package_name.h); those that data work uses come first */
+    char **packages; /* owned; normalized (package_name.h); packages for data work come first */
     size_t count;
-    size_t told; /* the first ones, which a model should hear of */
+    size_t told; /* the number of first packages that a model should hear of */
 };
 
-/* What ANSWER says (see python_question.h). NULL when it is invalid. Owned by the caller. */
+/* Reads ANSWER (see python_question.h). NULL when it is invalid. Owned by the caller. */
 struct python_facts *python_facts_read(const json_t *answer);
 
 /* Harmless for NULL. */

@@ -72,7 +72,7 @@ static void python_question_on_ended(void *data, const char *output, const struc
     free(question);
 }
 
-/* What is known of it is of the last preparation, or nothing. */
+/* The paths that it needs are known from the last preparation, or guessed. */
 static const struct process_sandbox *
 python_question_confine(struct tool_sandbox *tool, const struct python_question_settings *settings)
 {

@@ -19,7 +19,7 @@ struct python_question_settings {
     struct process_host *host;          /* borrowed */
     const char *python;                 /* absolute; borrowed until python_question_start returns */
     const struct tool_holding *holding; /* likewise */
-    const char *const *needs; /* likewise: what it is known to read (python_needs.h), or NULL */
+    const char *const *needs; /* likewise: paths that it reads (python_needs.h), or NULL */
     void *data;               /* borrowed: the asker's own */
 
     /* Called once, unless forgotten. ANSWER is borrowed, and NULL when ERR says why there is none.

@@ -3,10 +3,10 @@
  *
  *     numpy[tests]>=1.26,<3; python_version >= "3.9" --hash=sha256:...
  *
- * Whatever else an installer would take at this place is refused: options, URLs, paths and
- * variables make it read files, run code or ask servers that nobody has named. What is refused is
- * never quoted, since an error goes to whoever asked, and the text may come from a file that is
- * none of requirements. */
+ * Other forms that an installer would accept are refused: options, URLs, paths and variables make
+ * it read files, run code or ask servers that nobody has named. An error never quotes the refused
+ * text: it goes to the caller, and the text may come from a file with other contents than
+ * requirements. */
 #pragma once
 
 #include "base/error.h"
@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 struct requirement {
-    char *text; /* owned; as it is told to an installer: without spaces but around "and", "or" */
+    char *text;         /* owned; as an installer gets it: without spaces but around "and", "or" */
     size_t name_length; /* it begins with the name */
     char *hashes;       /* owned; " --hash=sha256:..." for each, or "" */
 };

@@ -15,7 +15,7 @@ enum {
 };
 
 struct requirements {
-    struct requirement *items; /* owned, as is what they hold */
+    struct requirement *items; /* owned, as are their strings */
     size_t count;
 };
 
@@ -25,15 +25,15 @@ void requirements_deinit(struct requirements *requirements);
  */
 const json_t *requirements_listed(const json_t *definition);
 
-/* Adds what the array PACKAGES of strings names; NULL is empty. */
+/* Adds the packages in PACKAGES, an array of strings; NULL is empty. */
 int requirements_add_packages(struct requirements *requirements, const json_t *packages,
                               struct error *err);
 
-/* Adds what the LENGTH bytes of a file have; an error says which line. */
+/* Adds the packages in TEXT, LENGTH bytes of a file; an error says which line. */
 int requirements_add_text(struct requirements *requirements, const char *text, size_t length,
                           struct error *err);
 
-/* The same for the file at PATH, a real path; errors name it. */
+/* Adds the packages in the file at PATH, a real path; errors name it. */
 int requirements_add_file(struct requirements *requirements, const char *path, struct error *err);
 
 /* Installers check hashes of all packages or of none: -1 when only some have one. */

@@ -113,7 +113,8 @@ static int venv_anchors_fail(const char *venv, const char *packages, const char 
                      package ? "the package " : "a package", package ? package : "", name);
 }
 
-/* One that was replaced itself is told before those that lead to it. */
+/* The name of an anchor that differs, or NULL. An anchor that was replaced itself comes before
+ * links that lead to it. */
 static const char *venv_anchors_find_other(const struct venv_anchors *one,
                                            const struct venv_anchors *other)
 {

@@ -171,7 +171,7 @@ static int write_record(struct venv_builder *builder, const char *tree)
     return venv_record_write(&record, tree, &builder->error);
 }
 
-/* What is at the place of the new one goes to the scratch directory. */
+/* Moves a useless venv at the new venv's place to the scratch directory. */
 static int make_way(struct venv_builder *builder)
 {
     AUTO_FREE char *old = memory_format("%s/old", builder->scratch.path);
@@ -182,7 +182,7 @@ static int make_way(struct venv_builder *builder)
     return error_set_errno(&builder->error, errno, "cannot move %s", builder->plan.path);
 }
 
-/* A server with another state directory may have been faster: then its venv is the one. */
+/* A server with another state directory may have been faster: then its venv is used. */
 static int move_tree(struct venv_builder *builder, const char *tree)
 {
     if (make_way(builder) < 0)
@@ -223,7 +223,7 @@ static void venv_builder_on_said(void *data, const char *line)
                          step);
 }
 
-/* Keeps ERR, with what would help. */
+/* Keeps ERR, with advice. */
 static void venv_builder_keep_error(struct venv_builder *builder, const struct error *err)
 {
     AUTO_FREE char *said = error_text(err);
@@ -295,7 +295,8 @@ static void venv_builder_install(struct venv_builder *builder)
 
 /* Where packages come from */
 
-/* What the Python of the venv says of it is not believed, or it was not asked. */
+/* True if the index is needed, and the Python of the venv is not believed about it or was not
+ * asked. */
 static bool venv_builder_lacks_index(const struct venv_builder *builder)
 {
     const struct venv_plan *plan = &builder->plan;
@@ -359,7 +360,7 @@ static void venv_builder_create(struct venv_builder *builder)
     venv_builder_clean(builder);
 }
 
-/* What it is made from */
+/* The base Python */
 
 static void venv_builder_on_asked(void *data, const char *output, const struct error *err)
 {

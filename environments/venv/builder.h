@@ -1,13 +1,13 @@
 /* Makes one virtual environment aside, and moves it into its place when it is complete.
  *
- *     STATE/venvs/.new-KEY/      the scratch directory: locked, so that if two servers want the
- * same venv, one makes it and the other waits (see scratch_directory.h)
+ *     STATE/venvs/.new-KEY/      the scratch directory, locked: if two servers want the same
+ *                                venv, the second waits for the first (scratch_directory.h)
  *
  *     LOCKING -> EMPTYING -> ASKING -> INSTALLING -> CLEANING
  *           `--> WAITING -------------------------------^
  *
  * `done` is called when everything but the venv is removed. A builder that was cancelled ends by
- * itself: it waits for its installer and removes what that has left. */
+ * itself: it waits for its installer and removes its files. */
 #pragma once
 
 #include "base/error.h"
@@ -27,26 +27,27 @@ struct environment;
 struct requirements;
 struct subprocess;
 
-/* What is to be made; everything is borrowed while it is being made. */
+/* The venv to make; everything is borrowed while it is being made. */
 struct venv_plan {
-    struct environment *environment; /* whose steps are told */
-    struct tool_holding holding;     /* of the programs that make it */
+    struct environment *environment; /* its steps are reported */
+    struct tool_holding holding;     /* for the programs that make it */
     const char *state;               /* the state directory */
     const char *key;                 /* equal for equal venvs */
     const char *path;                /* where the venv will be */
-    const char *aside;               /* where it is made, on the same file system; NULL: inside the
-                                      * scratch directory */
-    enum venv_finding finding;       /* what is at PATH; not USABLE */
+    const char *aside; /* the place where it is made, on the same file system; NULL: inside the
+                          scratch directory */
+    enum venv_finding finding; /* about PATH; not USABLE */
     bool system_site_packages;
 
-    /* One of them says what it is made from: known, or found and not asked yet. */
+    /* The Python that the venv is made from: BASE if its facts are known, else INTERPRETER, which
+     * is asked. */
     const struct base_python *base;
     const struct interpreter *interpreter;
-    const char *version; /* of the one that is there */
-    char **directories;  /* that it says it uses */
+    const char *version; /* of the Python in the venv that is there */
+    char **directories;  /* that this Python says it uses */
 
     const struct requirements *requirements;
-    const char *packages; /* their digest, for the record; NULL: there are none */
+    const char *packages; /* the digest of the packages, for the record; NULL: there are none */
     const char *index_url;
     const char *find_links;
     bool allow_source_builds;
@@ -54,12 +55,12 @@ struct venv_plan {
 
 enum venv_builder_state {
     BUILDER_LOCKING,    /* has not tried to lock yet */
-    BUILDER_WAITING,    /* for another builder, which has the lock */
-    BUILDER_EMPTYING,   /* removes what an earlier builder has left */
+    BUILDER_WAITING,    /* waits for another builder, which has the lock */
+    BUILDER_EMPTYING,   /* removes files of an earlier builder */
     BUILDER_ASKING,     /* waits for the facts about the base Python */
     BUILDER_SEEKING,    /* waits for the machine's own pip to name its index */
     BUILDER_INSTALLING, /* waits for the installer */
-    BUILDER_CLEANING,   /* removes what is left */
+    BUILDER_CLEANING,   /* removes its own files */
 };
 
 struct venv_builder {
@@ -77,8 +78,8 @@ struct venv_builder {
     char *system_index;                /* owned; see interpreter/system_index.h; or NULL */
     char *installing;                  /* owned; the names of packages */
     struct venv_anchors anchors;       /* before packages are installed */
-    struct subprocess *tool;           /* borrowed: the one that runs, or NULL */
-    struct tree_removal removal;       /* of what is aside */
+    struct subprocess *tool;           /* borrowed: the running program, or NULL */
+    struct tree_removal removal;       /* of the tree aside */
     struct directory_removal emptying; /* of the scratch directory */
     ev_timer timer;
     struct error error; /* how it ends */

@@ -1,4 +1,4 @@
-/* What a definition of type "venv" asks for (schemas/environment.venv.json), and which packages. */
+/* A definition of type "venv" (schemas/environment.venv.json), and its packages. */
 #pragma once
 
 #include "base/digest.h"
@@ -30,16 +30,15 @@ void venv_definition_deinit(struct venv_definition *definition);
 /* The packages as they are now: the file may have changed. */
 struct venv_packages {
     struct requirements requirements;
-    char
-        digest[DIGEST_TEXT_BYTES]; /* of them and of where they come from; "" when there are none */
-    struct file_identity file;     /* that was read */
+    char digest[DIGEST_TEXT_BYTES]; /* of packages and their sources; "" without packages */
+    struct file_identity file;      /* the requirements file, as it was read */
 };
 
 int venv_packages_read(struct venv_packages *ret, const struct venv_definition *definition,
                        struct error *err);
 void venv_packages_deinit(struct venv_packages *packages);
 
-/* True while the file is the one that was read, or none is asked for. */
+/* True while the requirements file is unchanged since it was read, or if there is none. */
 bool venv_packages_are_current(const struct venv_packages *packages,
                                const struct venv_definition *definition);
 

@@ -15,7 +15,7 @@
 
 enum { DIRECTORY_MODE = 0755 };
 
-/* For every version of pip, also one that is installed later. */
+/* Runs any version of pip, also a version that is installed later. */
 static const char PIP[] = "import runpy\n"
                           "runpy.run_module('pip', run_name='__main__')\n";
 
@@ -118,7 +118,8 @@ static int make_interpreters(const struct venv_layout *layout, struct error *err
     return make_link(layout, named, "python", err);
 }
 
-/* What makes a directory a virtual environment: the interpreter finds it beside or above itself. */
+/* Makes pyvenv.cfg, the mark of a virtual environment: the interpreter looks for it beside or above
+ * itself. */
 static int make_configuration(const struct venv_layout *layout, struct error *err)
 {
     const char *executable = layout->base->executable;

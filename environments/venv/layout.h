@@ -15,5 +15,5 @@ struct venv_layout {
     bool system_site_packages;
 };
 
-/* Makes it with its parents; what was made when it fails is left. */
+/* Makes the directory with its parents. After a failure the files made so far are left. */
 int venv_layout_write(const struct venv_layout *layout, struct error *err);

@@ -11,10 +11,10 @@ struct venv_packages;
 
 /* Strings are owned. */
 struct venv_place {
-    char *key;    /* what the venv is found by */
+    char *key;    /* the name by which the venv is found */
     char *path;   /* where it is */
     char *python; /* its interpreter, PATH/bin/python */
-    char *aside;  /* where one for the operator's path is made; NULL: in the scratch directory */
+    char *aside;  /* where a venv for the operator's path is made; NULL: in the scratch directory */
     bool is_ours; /* in the state directory: a venv there may be removed and replaced */
 };
 

@@ -15,8 +15,8 @@
 
 enum {
     FIRST_LINE_BYTES = 120, /* of an interpreter's path, that every kernel takes */
-    HEAD_BYTES = 8 * 1024,  /* in which a script says who runs it, in one line or three */
-    SCRIPT_BYTES = 1 << 20, /* what is larger is no script that an installer has made */
+    HEAD_BYTES = 8 * 1024,  /* hold the lines that name the interpreter, one or three */
+    SCRIPT_BYTES = 1 << 20, /* scripts of installers are smaller */
 };
 
 /* The first line cannot hold a path that is long or has blanks. Then it names the shell, for which

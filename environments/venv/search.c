@@ -44,8 +44,8 @@ static void venv_search_judge(struct venv_search *search, const struct venv_reco
         search->finding = search->place->is_ours ? VENV_USELESS : VENV_LACKS_PACKAGES;
 }
 
-/* The Python behind the venv has been replaced, perhaps by one of the same version, or was never
- * asked for what it uses. */
+/* The Python behind the venv has been replaced, perhaps by the same version, or was never asked for
+ * the directories that it uses. */
 static void venv_search_renew_record(const struct venv_search *search, struct venv_record *record)
 {
     struct error ignored = ERROR_INIT; /* the interpreter is asked again the next time */

@@ -21,7 +21,7 @@
 
 #define SCRATCH_PREFIX         ".new-"
 #define DISCARDED_PREFIX       ".old-"
-#define VENV_SWEEP_RECORD_NAME "pyexecd.json" /* its time is that of the last use */
+#define VENV_SWEEP_RECORD_NAME "pyexecd.json" /* its time tells the last use */
 
 enum { NAME_DIGITS = 16 };
 

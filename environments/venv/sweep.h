@@ -1,6 +1,6 @@
-/* Removes what is not needed any more from the state directory: unfinished work of servers that
- * were killed, and virtual environments that have not been used for a long time. It does so once,
- * some time after the start of the server, a little at a time. */
+/* Cleans the state directory: removes unfinished work of servers that were killed, and virtual
+ * environments that have not been used for a long time. It does so once, some time after the start
+ * of the server, a little at a time. */
 #pragma once
 
 #include "environments/workplace/tree_removal.h"
@@ -12,9 +12,9 @@
 
 enum venv_sweep_state {
     VENV_SWEEP_OFF,      /* before it, and when it is done */
-    VENV_SWEEP_WAITING,  /* until the server has started */
-    VENV_SWEEP_LOOKING,  /* at one entry of the folder in each turn */
-    VENV_SWEEP_REMOVING, /* the tree that was found */
+    VENV_SWEEP_WAITING,  /* waits until the server has started */
+    VENV_SWEEP_LOOKING,  /* looks at an entry of the folder in each turn */
+    VENV_SWEEP_REMOVING, /* removes the tree that was found */
 };
 
 struct venv_sweep {

@@ -52,10 +52,10 @@ struct venv_environment {
     struct environment environment;
     struct venv_definition definition;
     char *folder;     /* owned; the state directory */
-    char *state_name; /* owned; of that */
+    char *state_name; /* owned; the name of the state directory */
     enum venv_state state;
 
-    /* What scripts run with; current once prepared. */
+    /* The venv that scripts run with; current once prepared. */
     struct venv_packages packages;
     struct venv_place place;
     char *version; /* owned; of the Python */
@@ -67,9 +67,9 @@ struct venv_environment {
     unsigned looks;
     struct venv_search search;
     struct base_search base;
-    struct venv_builder *builder; /* borrowed: one of these, or NULL */
+    struct venv_builder *builder; /* borrowed: the present builder, or NULL */
 
-    struct list builders; /* of struct venv_builder: those that were given up, too */
+    struct list builders; /* of struct venv_builder: also builders that were given up */
     struct venv_sweep sweep;
 };
 
@@ -126,14 +126,14 @@ static enum outcome venv_note(struct venv_environment *venv, enum outcome outcom
     return outcome;
 }
 
-/* The one way on from what was pending. */
+/* Goes on after a pending step with OUTCOME. */
 static void venv_go_on(struct venv_environment *venv, enum outcome outcome, const struct error *err)
 {
     if (venv_note(venv, outcome) != OUTCOME_PENDING)
         environment_end_preparation(&venv->environment, outcome == OUTCOME_FAILED ? err : NULL);
 }
 
-/* What was built is looked at like any other venv: another server may have been faster. */
+/* A new venv is looked at like any other venv: another server may have been faster. */
 static void venv_on_built(struct venv_builder *builder, const struct error *failure)
 {
     struct venv_environment *venv = venv_of(builder->plan.environment);
@@ -317,7 +317,8 @@ static const char *const *venv_needs(const struct environment *environment)
     return (const char *const *)const_venv_of(environment)->needs;
 }
 
-/* What is in a venv of ours, its definition says. */
+/* The Python of the operator's venv; NULL for a venv of ours, since its definition names its
+ * packages. */
 static char *venv_find_python(const struct environment *environment)
 {
     const struct venv_definition *definition = &const_venv_of(environment)->definition;

@@ -52,7 +52,7 @@ static size_t size_of(size_t count)
     return offsetof(struct access_list, entries) + count * sizeof(struct access_list_entry);
 }
 
-/* What MODE says, for a file that has no list yet. */
+/* Makes LIST from MODE, for a file that has no list yet. Returns the number of entries. */
 static size_t from_mode(struct access_list *list, mode_t mode)
 {
     const struct access_list_entry entries[] = {

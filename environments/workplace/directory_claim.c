@@ -1,19 +1,19 @@
-/* Which code a run sees as script.py.
+/* The code that a run sees as script.py.
  *
  * The code of a run is laid over script.py in the run's own mount namespace, and comes from where
  * no script can change it. The kernel refuses to rename or remove what is covered in the namespace
  * of the caller, and every script has it covered. So script.py itself is only shown to people: the
- * newest code, as if calls had run one after the other. While scripts are at work it stays as it
- * is, and otherwise it is written to instead of replaced where that is safe: to replace it would
- * uncover it in containers that are kept.
+ * newest code, as if calls had run in turn. While scripts are at work it stays as it is. Otherwise
+ * it is written to if that is safe, else replaced: replacing it would uncover it in containers that
+ * are kept.
  *
  * Without a mount namespace script.py itself is executed. It is put there by a rename, by a run
  * that has the directory to itself.
  *
- * A directory that a user lends has no script.py of ours: what has that name is the user's.
+ * A directory that a user lends has no script.py of ours: a script.py there is the user's.
  *
- * "To itself" counts other servers too: a directory in use is locked shared, and only who gets the
- * lock exclusively may change script.py. */
+ * "To itself" includes other servers: a directory in use is locked shared, and only a server with
+ * the exclusive lock may change script.py. */
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/log.h"

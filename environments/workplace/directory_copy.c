@@ -52,7 +52,7 @@ static int copy_content(int from, int to)
         length = copy_file_range(from, NULL, to, NULL, RANGE_BYTES, 0);
     while (length > 0);
     if (length < 0 && errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
-        return copy_bytes(from, to); /* across file systems, or on one that cannot */
+        return copy_bytes(from, to); /* across file systems, or not supported */
     return length < 0 ? -1 : 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-/* Copies what is in the directory FROM (a real path), files, directories and links, into the
- * existing directory TO. Nothing in FROM is trusted: what is no small tree is an error. Shares
+/* Copies files, directories and links of the directory FROM (a real path) into the existing
+ * directory TO. FROM is not trusted: a large tree, or another kind of file, is an error. Shares
  * blocks where the file system can. Changes to the copy do not affect FROM. */
 int directory_copy(const char *from, const char *to, struct error *err);

@@ -17,7 +17,7 @@ enum {
     NAME_DIGITS = 16,
     PARTS_MOST = 64,
     SHOWN_BYTES = 200, /* of a path, in messages */
-    FILE_MODE = 0666,  /* less the umask; or what the default access list of the directory says */
+    FILE_MODE = 0666,  /* less the umask; or by the default access list of the directory */
     FOLDER_MODE = 0777,
 };
 
@@ -73,7 +73,7 @@ int directory_file_open(const struct working_directory *directory, const char *p
 
 /* Writing */
 
-/* Opens the folder NAME in PARENT, which is made if there is nothing of that name. */
+/* Opens the folder NAME in PARENT, and makes it first if the name is free. */
 static int directory_file_enter(int parent, const char *name, struct error *err)
 {
     if (mkdirat(parent, name, FOLDER_MODE) < 0 && errno != EEXIST)
@@ -103,7 +103,8 @@ static int directory_file_parent(int directory, const char *path, const char **r
     return STEAL_FD(parent);
 }
 
-/* A rename replaces a link and a file of several names, and does not write to what they are. */
+/* Replaces NAME by a rename, so that no data goes to the target of a link or another name of the
+ * file. */
 static int directory_file_replace(int parent, const char *name, const char *data, size_t length,
                                   struct error *err)
 {

@@ -1,7 +1,7 @@
 /* One file in a working directory, by a path that comes from a call.
  *
  * Neither the path nor the directory is trusted: the path stays inside, no link is followed, and
- * what is no regular file is an error. */
+ * another kind of file than a regular one is an error. */
 #pragma once
 
 #include "base/error.h"
@@ -12,15 +12,15 @@
 
 struct working_directory;
 
-/* PATH without the parts that mean nothing ("./a//b" is "a/b"). Owned by the caller. NULL with
+/* PATH without its empty parts ("./a//b" is "a/b"). Owned by the caller. NULL with
  * ERROR_INVALID_ARGUMENTS when it names nothing below the directory. */
 char *directory_file_path(const char *path, struct error *err);
 
-/* Opens the file at PATH, of that form, for reading. Owned by the caller. */
+/* Opens the file at PATH, from directory_file_path, for reading. Owned by the caller. */
 int directory_file_open(const struct working_directory *directory, const char *path,
                         struct error *err);
 
-/* Makes LENGTH bytes of DATA the file at PATH, of that form, whatever file stood there, and the
- * directories above it. */
+/* Puts LENGTH bytes of DATA into a new file at PATH, from directory_file_path. Replaces an old file
+ * there, and makes the directories above it. */
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err);

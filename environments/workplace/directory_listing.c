@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATHS_BYTES = 4 << 20 }; /* what all paths of a listing may take */
+enum { PATHS_BYTES = 4 << 20 }; /* the most for all paths of a listing */
 
 struct listed_file {
     size_t path; /* where it starts in `paths` */
@@ -35,7 +35,7 @@ struct directory_listing {
     int root;                      /* owned; -1: all has been looked at */
     DIR *stream;                   /* owned; the folder at hand, or NULL */
     struct listed_folder here;     /* the folder at hand */
-    struct listed_folder *folders; /* owned; those that are still to be looked into */
+    struct listed_folder *folders; /* owned; folders still to be looked into */
     size_t folder_count;
     size_t folder_capacity;
     unsigned entries; /* seen so far */
@@ -46,7 +46,7 @@ struct directory_listing {
     char *paths; /* owned; all paths, each with its NUL */
     size_t paths_length;
     size_t paths_capacity;
-    bool is_complete;      /* false: there is more than was looked at */
+    bool is_complete;      /* false: not all of the tree was looked at */
     struct timespec taken; /* when it began, by the clock that files are stamped with */
 };
 

@@ -1,9 +1,9 @@
-/* What is in a directory tree: its regular files. It is looked at a little at a time, so that
- * nobody waits for a large one; one descriptor is open meanwhile.
+/* The regular files in a directory tree. It is looked at a little at a time, so that nobody waits
+ * for a large tree; one descriptor is open meanwhile.
  *
  * The tree belongs to scripts, so nothing in it is trusted: no link is followed, only the first
  * DIRECTORY_LISTING_ENTRIES entries down to a depth of DIRECTORY_LISTING_DEPTH are looked at, and
- * what cannot be opened is passed over. */
+ * directories that cannot be opened are passed over. */
 #pragma once
 
 #include <jansson.h>
@@ -18,7 +18,7 @@ enum {
 
 struct directory_listing;
 
-/* What is new or different since an earlier look. */
+/* The files that are new or different since an earlier look. */
 struct directory_changes {
     json_t *files;     /* sorted by path: array of {path, size, mimeType} */
     bool are_complete; /* false: there may be more */
@@ -30,15 +30,15 @@ struct directory_changes {
 struct directory_listing *directory_listing_new(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
-/* Does at most OPERATIONS small steps. True: there is more to do. Only once there is not, the
- * listing may be asked what follows. */
+/* Does at most OPERATIONS small steps. True: there is more to do. The functions below may be called
+ * only after a False. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
 
-/* At most MOST files of LISTING, those behind the path AFTER or, if that is NULL, the first ones:
+/* At most MOST files of LISTING, behind the path AFTER or, if AFTER is NULL, from the first on:
  * array of {path, size, mimeType}. A path that is not UTF-8 is left out. New reference. */
 json_t *directory_listing_files(const struct directory_listing *listing, const char *after,
                                 size_t most);
 
-/* What is new or different in AFTER. Its files are a new reference. */
+/* The changes from BEFORE to AFTER. Their files are a new reference. */
 struct directory_changes directory_listing_changes(const struct directory_listing *before,
                                                    const struct directory_listing *after);

@@ -1,4 +1,5 @@
-/* What a run changes in its working directory: looks at it before and after the run.
+/* The changes that a run makes to its working directory, from a look before and a look after the
+ * run.
  *
  * A look takes a few entries in each turn of the loop: a script may leave ten thousand directories
  * behind, and other callers do not wait for them. */
@@ -31,8 +32,8 @@ enum outcome directory_look_start(struct directory_look *look,
                                   const struct working_directory *directory);
 void directory_look_cancel(struct directory_look *look);
 
-/* Changes are from the look that has just ended on. */
+/* Changes count from the look that has just ended. */
 void directory_look_note(struct directory_look *look);
 
-/* What had been created or changed by then. Its files are a new reference. */
+/* The changes between the noted look and the newest. Their files are a new reference. */
 struct directory_changes directory_look_changes(const struct directory_look *look);

@@ -57,7 +57,7 @@ static void measured_directory_unref(struct measured_directory *directory)
 
 /* Opening */
 
-/* Replaces the descriptor *AT by that of the directory at PATH below it. */
+/* Replaces the descriptor *AT by a descriptor of the directory at PATH below it. */
 static int descend(int *at, const char *path)
 {
     struct error ignored = ERROR_INIT; /* errno says enough */

@@ -1,9 +1,9 @@
 /* How much room a directory tree takes on its disk, of any size, measured in small steps.
  *
  * The tree belongs to scripts, which may work in it meanwhile, so nothing in it is trusted: no link
- * is followed, and what is gone in the meantime is passed over. A file with several names counts
- * once, and in full: its other names may be anywhere. Every entry counts as a block at least, so
- * that a number of bytes is a number of entries, too. */
+ * is followed, and entries that have gone meanwhile are passed over. A file with several names
+ * counts once, and in full: its other names may be anywhere. Every entry counts as a block at
+ * least, so that a number of bytes is a number of entries, too. */
 #pragma once
 
 #include "base/link_set.h"
@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { DIRECTORY_MEASURE_DEPTH = 1000 }; /* levels; what lies deeper is not seen */
+enum { DIRECTORY_MEASURE_DEPTH = 1000 }; /* levels; deeper entries are not seen */
 
 struct measured_directory;
 
 struct directory_measure {
     int root;              /* borrowed */
-    struct timespec until; /* what was changed at this time or later does not count; 0: all does */
+    struct timespec until; /* files changed at this time or later do not count; 0: all count */
     uint64_t bytes;        /* so far */
-    bool is_complete;      /* false: there is more, which cannot be looked at */
+    bool is_complete;      /* false: a part cannot be looked at */
 
     /* Private. */
     struct list pending;                /* owned: directories that are still to be looked at */

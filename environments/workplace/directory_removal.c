@@ -144,8 +144,8 @@ static void step_entries(struct directory_removal *removal)
     removal->inner = directory_open_stream(removal->directory, entry->d_name);
 }
 
-/* A pass may put new entries at the top, so passes go on until one finds nothing, or nothing that
- * can be removed. */
+/* A pass may put new entries at the top, so passes go on until a pass finds no entry, or can remove
+ * none. */
 static bool begin_pass(struct directory_removal *removal)
 {
     if (!removal->found || !removal->progressed)

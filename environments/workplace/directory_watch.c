@@ -104,7 +104,7 @@ static void take_measure(struct directory_watch *watch)
     watch->is_exceeded = watch->growth > watch->limit;
 }
 
-/* True when half of what is left may have been used since the last measure. */
+/* True if half of the remaining bytes may have been used since the last measure. */
 static bool is_suspicious(const struct directory_watch *watch, uint64_t used)
 {
     uint64_t left = watch->limit > watch->growth ? watch->limit - watch->growth : 0;
@@ -134,7 +134,7 @@ static void directory_watch_look(struct directory_watch *watch)
     directory_watch_set_state(watch, DIRECTORY_WATCH_MEASURING);
 }
 
-/* What follows from a measure. */
+/* Goes on after a measure, or ends the watch and reports the result. */
 static void directory_watch_conclude(struct directory_watch *watch)
 {
     bool was_last = watch->state == DIRECTORY_WATCH_FINISHING;
@@ -147,7 +147,7 @@ static void directory_watch_conclude(struct directory_watch *watch)
     (was_last ? watch->finished : watch->exceeded)(watch);
 }
 
-/* The time of whoever waits for the foundation is worth more than a whole one. */
+/* Reports the foundation before it is complete, if the caller has waited long enough. */
 static void directory_watch_hurry(struct directory_watch *watch)
 {
     if (watch->state != DIRECTORY_WATCH_FOUNDING || watch->patience == 0)

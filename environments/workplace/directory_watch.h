@@ -1,11 +1,11 @@
 /* Whether a directory grows beyond a limit, while scripts write in it at full speed.
  *
- * What the file system has in use is asked for often, because that costs nothing. Only when it has
- * grown by half of what the directory may still grow by, and now and then in any case, is the
- * directory itself measured, in small steps between other work of the loop.
+ * The server often asks how many bytes the file system has in use, because that costs nothing. It
+ * measures the directory itself, in small steps between other work of the loop, now and then, and
+ * when the file system has grown by half of the directory's remaining limit.
  *
- * Where the measure cannot see everything (a directory that may not be read, or lies too deep), the
- * growth of the whole file system decides: what a script hides must not count for nothing. */
+ * If the measure cannot see everything (a directory that may not be read, or lies too deep), the
+ * growth of the whole file system decides: a script must not evade the limit by hiding files. */
 #pragma once
 
 #include "base/outcome.h"
@@ -17,10 +17,10 @@
 
 enum directory_watch_state {
     DIRECTORY_WATCH_OFF,
-    DIRECTORY_WATCH_FOUNDING,  /* measures what was there before */
-    DIRECTORY_WATCH_LOOKING,   /* at the file system */
-    DIRECTORY_WATCH_MEASURING, /* the directory */
-    DIRECTORY_WATCH_FINISHING, /* the same, for the last time */
+    DIRECTORY_WATCH_FOUNDING,  /* measures the directory before the script */
+    DIRECTORY_WATCH_LOOKING,   /* looks at the file system */
+    DIRECTORY_WATCH_MEASURING, /* measures the directory */
+    DIRECTORY_WATCH_FINISHING, /* measures it for the last time */
 };
 
 struct working_directory;
@@ -46,12 +46,13 @@ struct directory_watch {
     uint64_t growth;       /* at the last measure */
     uint64_t used_before;  /* bytes of the file system */
     uint64_t used_then;    /* when the last measure began */
-    double measured_at;    /* clock_seconds(), when it began */
-    double measured_until; /* when it ended */
+    double measured_at;    /* clock_seconds() when the last measure began */
+    double measured_until; /* when that measure ended */
 };
 
-/* Begins: what is in DIRECTORY now does not count. PENDING: `founded` comes when most of that is
- * known, and what is changed before counts as new. DIRECTORY (borrowed) outlives the watch. */
+/* Begins: the present contents of DIRECTORY do not count. PENDING: `founded` comes when most of
+ * them are measured; files changed before that count as new. DIRECTORY (borrowed) outlives the
+ * watch. */
 enum outcome directory_watch_begin(struct directory_watch *watch,
                                    const struct working_directory *directory);
 

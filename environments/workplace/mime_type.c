@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What scripts write. */
+/* The types of files that scripts write. */
 static const struct mime_type {
     const char *suffix;
     const char *name;

@@ -76,7 +76,7 @@ static int provided_file_check(const json_t *file, json_t *paths, uint64_t *tota
     return 0;
 }
 
-/* Of all PATHS, keys of an object; one that several files share counts for each. */
+/* The folders in PATHS, keys of an object; a folder counts once for each path. */
 static unsigned provided_files_count_folders(json_t *paths)
 {
     const char *path;

@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-enum { TRIES = 10 }; /* who held it removes it at the end, perhaps just when we open it */
+enum { TRIES = 10 }; /* the last holder may remove it just when we open it */
 
 static bool is_still_there(int fd, const char *path)
 {

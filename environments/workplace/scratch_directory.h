@@ -1,5 +1,5 @@
-/* A directory in which only one process at a time makes something: the one that holds its lock.
- * When the holder dies, the lock is free, and the next one may remove what is left. */
+/* A directory in which only the process that holds its lock makes files. When the holder dies, the
+ * lock is free, and the next holder may remove the files that are left. */
 #pragma once
 
 #include "base/error.h"
@@ -10,9 +10,8 @@ struct scratch_directory {
     int fd;     /* owned: locked while it is held; -1 */
 };
 
-/* READY: the caller has the lock; the directory may hold files of an earlier one. PENDING: another
- * one has the lock; try again.
- */
+/* READY: the caller has the lock; the directory may hold files of an earlier holder. PENDING:
+ * another process has the lock; try again. */
 enum outcome scratch_directory_lock(struct scratch_directory *directory, const char *path,
                                     struct error *err);
 

@@ -1,4 +1,4 @@
-/* Removing a directory with all that is in it, a little at a time; see directory_removal.h. */
+/* Removing a directory with its contents, a little at a time; see directory_removal.h. */
 #pragma once
 
 #include "environments/workplace/directory_removal.h"
@@ -12,7 +12,7 @@ struct tree_removal {
 /* False when there is no directory at PATH, not through a link, or it cannot be opened. */
 bool tree_removal_open(struct tree_removal *removal, const char *path);
 
-/* True: there is more to do. False: it is gone, or what is left cannot be removed now. */
+/* True: there is more to do. False: it is gone, or the rest cannot be removed now. */
 bool tree_removal_step(struct tree_removal *removal);
 
 void tree_removal_close(struct tree_removal *removal);

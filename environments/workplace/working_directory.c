@@ -78,7 +78,7 @@ static int open_folder(const struct working_directory *directory)
     return directory_open_forced(directory->workplace->root_fd, directory->folder);
 }
 
-/* What is at the place of DIRECTORY now; -1 with errno set. */
+/* The status of the entry at the path of DIRECTORY now; -1 with errno set. */
 static int look_at_place(const struct working_directory *directory, struct stat *ret)
 {
     AUTO_CLOSE int folder = -1;

@@ -1,8 +1,8 @@
-/* The directory a run sees as its current one. Files stay in it from call to call.
+/* The directory in which a run begins. Files stay in it from call to call.
  *
- * It is either one configured path, or one directory per caller and isolation under a root: named
- * by an unguessable handle, kept for a while after its last use, then removed. Runs of different
- * isolation never share one, nor follow each other in it, except in a configured path whose
+ * It is either a configured path, or a directory per caller and isolation under a root: named by an
+ * unguessable handle, kept for a while after its last use, then removed. Runs of different
+ * isolation never use the same directory, at once or in turn, except for a configured path if the
  * operator said so. Several runs may use one directory at a time, each with its own code laid over
  * script.py, where scripts cannot rename it. Where that is not possible script.py itself is
  * executed, and runs wait for each other. */
@@ -17,27 +17,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct workplace;         /* where working directories are */
-struct working_directory; /* one of them, counted by reference */
+struct workplace;         /* the place of all working directories */
+struct working_directory; /* a working directory, counted by reference */
 
 struct workplace_settings {
     struct ev_loop *loop;
     const char *path;    /* every call works there; or NULL: directories are made under ... */
-    unsigned isolations; /* bits of enum isolation: those whose runs may work at PATH */
-    const char *root;    /* ... this one (0700, made when missing), needed for private files too */
+    unsigned isolations; /* bits of enum isolation: runs with these may work at PATH */
+    const char *root;    /* ... ROOT (0700, made when missing), needed for private files too */
     double keep_seconds; /* after their last use */
 };
 
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
 void workplace_free(struct workplace *workplace);
 
-/* Whose runs may work at the configured path from now on. */
+/* Sets the isolations whose runs may work at the configured path from now on. */
 void workplace_set_isolations(struct workplace *workplace, unsigned isolations);
 
-/* From now on every run works at PATH, an existing directory that a user lends, whatever its
- * isolation, and nothing that is there is overwritten. SCRIPT is the path of a file of the user's:
- * runs are given its code, which stands for it; NULL: each run has a new file of its own beside the
- * user's, for as long as it lasts. -1 when nobody can work there. */
+/* From now on every run, of any isolation, works at PATH, an existing directory that a user lends,
+ * and overwrites no file there. SCRIPT is the path of the user's file that runs execute, and their
+ * code is its text; NULL: each run has a new file of its own beside the user's files, while it
+ * lasts. -1 when nobody can work there. */
 int workplace_lend(struct workplace *workplace, const char *path, const char *script,
                    struct error *err);
 
@@ -47,18 +47,19 @@ bool workplace_is_handle(const char *text);
 /* How long directories are kept after their last use, from now on. */
 void workplace_set_keeping(struct workplace *workplace, double seconds);
 
-/* The directory that every call works in, or NULL: each has one of its own. Borrowed. */
+/* The configured directory of all calls, borrowed; NULL if each caller has a directory of its own.
+ */
 const char *workplace_path(const struct workplace *workplace);
 
-/* A directory for runs of PRINCIPAL with ISOLATION: the one called HANDLE, or a new one when HANDLE
- * is NULL. In a workplace with a configured path it is always that one. NULL with
+/* A directory for runs of PRINCIPAL with ISOLATION: the directory HANDLE, or a new directory if
+ * HANDLE is NULL. In a workplace with a configured path it is always this path. NULL with
  * ERROR_INVALID_ARGUMENTS for a handle that is unknown, somebody else's or of another isolation,
  * and for a configured path that ISOLATION may not use. New reference. */
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
                                          enum isolation isolation, const char *handle,
                                          struct error *err);
-/* The directory called HANDLE that PRINCIPAL has with any isolation, or the configured one if one
- * of ISOLATIONS (bits) may use it. NULL: there is none. New reference. */
+/* The directory HANDLE of PRINCIPAL, of any isolation, or the configured path if any of ISOLATIONS
+ * (bits) may use it. NULL: there is none. New reference. */
 struct working_directory *workplace_find(struct workplace *workplace, const char *principal,
                                          unsigned isolations, const char *handle);
 struct working_directory *working_directory_ref(struct working_directory *directory);
@@ -71,8 +72,8 @@ const char *working_directory_handle(const struct working_directory *directory);
 /* How the code of a run reaches its interpreter, always under the path of script.py. */
 enum script_delivery {
     SCRIPT_IN_PLACE, /* script.py itself is executed; nobody else may be at work in the directory */
-    SCRIPT_LAID_OVER, /* who starts the run lays its code over script.py */
-    SCRIPT_IN_FILE,   /* the same, from a private file, for which the claim has a place */
+    SCRIPT_LAID_OVER, /* the code is laid over script.py when the run starts */
+    SCRIPT_IN_FILE,   /* laid over from a private file, for which the claim has a path */
 };
 
 /* One run's use of a directory, embedded in the run. */

@@ -18,8 +18,8 @@
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
 
-/* A file name for what a principal has with ISOLATION: letters, digits and - stand for themselves,
- * anything else becomes _ and two digits. */
+/* The file name of PRINCIPAL's folder for ISOLATION: letters, digits and - stand for themselves,
+ * other bytes become _ and two hexadecimal digits. */
 static char *folder_name(const char *principal, enum isolation isolation)
 {
     AUTO_FREE char *prefix = memory_format(PRINCIPAL_PREFIX "%s-", isolation_name(isolation));
@@ -101,8 +101,8 @@ static int make_private_directory(struct workplace *workplace, struct error *err
     return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
 }
 
-/* True when the directory FD is not the one called NAME in PARENT any more. Where that cannot be
- * told, what is done in it next will say so: a look that failed moves nothing. */
+/* True when the directory FD is not at NAME in PARENT any more. False when the look fails: then
+ * nothing is moved, and the next operation reports the error. */
 static bool workplace_is_lost(int parent, const char *name, int fd)
 {
     struct stat there;
@@ -145,7 +145,7 @@ int workplace_restore(struct workplace *workplace, struct error *err)
     if (workplace_is_lost(AT_FDCWD, workplace->root, workplace->root_fd) &&
         reopen_root(workplace, err) < 0)
         return -1;
-    (void)fchmod(workplace->root_fd, S_IRWXU); /* where that fails, what needs it will */
+    (void)fchmod(workplace->root_fd, S_IRWXU); /* if that fails, later operations report it */
     if (workplace_is_lost(workplace->root_fd, workplace->private_name, workplace->private_fd))
         return remake_private_directory(workplace, err);
     directory_allow_owner(workplace->private_fd);

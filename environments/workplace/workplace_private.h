@@ -5,7 +5,7 @@
  *             HANDLE/            a working directory; a server that uses it holds a shared flock
  *         private-HEX/           one per server, which holds an exclusive flock: scripts that
  *                                containers get
- *         trash/                 what is being removed; moved here first, at once
+ *         trash/                 directories being removed; they are moved here first, at once
  *
  * A directory without a lock is in nobody's use, so several servers can share one root. */
 #pragma once
@@ -23,7 +23,7 @@
 enum {
     HANDLE_DIGITS = 32, /* 128 random bits */
     WORKPLACE_OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-    WORKPLACE_CREATE_TRIES = 3, /* a sweep may remove what was made before it is locked */
+    WORKPLACE_CREATE_TRIES = 3, /* a sweep may remove a new directory before it is locked */
 };
 
 #define PRINCIPAL_PREFIX "p-"
@@ -32,33 +32,33 @@ enum {
 
 /* Finds and removes old directories, a few steps per turn of the loop. */
 enum sweep_state {
-    SWEEP_WAITING,  /* for its time */
+    SWEEP_WAITING,  /* for its timer */
     SWEEP_LOOKING,  /* through the root */
-    SWEEP_REMOVING, /* what is in the trash */
+    SWEEP_REMOVING, /* the contents of the trash */
 };
 
 struct sweep {
     enum sweep_state state;
     ev_timer timer; /* every ten minutes, or soon while there is work; never holds the loop */
     DIR *root;      /* owned; while the root is looked through */
-    DIR *principal; /* owned; the folder in it that is at hand, or NULL */
+    DIR *principal; /* owned; the present folder in it, or NULL */
     int trash;      /* owned; locked while it is being emptied, else -1 */
     struct directory_removal removal; /* of the trash */
-    double removal_ends;              /* when this attempt is given up */
+    double removal_ends;              /* when this attempt ends */
 };
 
 struct workplace {
     struct ev_loop *loop; /* borrowed */
-    char *path;           /* owned; the one directory that is used, or NULL */
-    unsigned isolations;  /* bits of enum isolation: who may use it */
+    char *path;           /* owned; the configured directory, or NULL */
+    unsigned isolations;  /* bits of enum isolation: runs that may use PATH */
     bool is_lent;         /* PATH belongs to a user */
-    char *own_script;     /* owned; what runs at a PATH that is lent execute, or NULL */
+    char *own_script;     /* owned; the script of runs at a lent PATH, or NULL */
     char *root;           /* owned; without links */
     int root_fd;          /* owned */
     char *private_name;   /* owned */
     int private_fd;       /* owned, exclusively locked */
     double keep_seconds;
-    struct list directories; /* of struct working_directory: those in use */
+    struct list directories; /* of struct working_directory in use */
     struct sweep sweep;
 };
 
@@ -98,14 +98,14 @@ int working_directory_lock(const struct working_directory *directory, int operat
  * locked. */
 int working_directory_lock_shared(const struct working_directory *directory);
 
-/* Opens what is at the place of DIRECTORY and locks it so that no sweep takes it. -1 with errno set
- * when there is nothing, or nothing usable. */
+/* Opens the directory at the path of DIRECTORY and locks it so that no sweep takes it. -1 with
+ * errno set when it is missing or unusable. */
 int working_directory_attach(struct working_directory *directory);
 
-/* The same, but makes the directory first. */
+/* Makes the directory, then attaches to it. */
 int working_directory_make(struct working_directory *directory, struct error *err);
 
-/* Makes sure that the open directory is the one at its path; a script may have moved or removed it.
+/* Makes sure that the open directory is still at its path; a script may have moved or removed it.
  */
 int working_directory_restore(struct working_directory *directory, struct error *err);
 
@@ -117,7 +117,7 @@ void sweep_init(struct workplace *workplace);
 /* Begins with a first look at once. */
 void sweep_start(struct workplace *workplace);
 
-/* Looks again soon, not only when it is time. */
+/* Makes the next sweep come soon. */
 void sweep_hurry(struct workplace *workplace);
 
 /* Ends it. Empties the trash as far as that is possible in a moment. */

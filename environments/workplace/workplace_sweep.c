@@ -18,15 +18,15 @@
 enum {
     STEP_ENTRIES = 64,     /* directories looked at in one turn of the loop */
     STEP_OPERATIONS = 256, /* entries removed in one turn */
-    NAME_DIGITS = 16,      /* of what is in the trash */
+    NAME_DIGITS = 16,      /* of a name in the trash */
 };
 
 #define SWEEP_PAUSE_SECONDS          600.0
 #define BARE_SECONDS                 600.0 /* kept, with nothing but a script in it */
 #define STEP_SECONDS                 0.01  /* between two turns with work */
 #define REMOVAL_SECONDS              30.0  /* then the rest waits for the next sweep */
-#define WORKPLACE_SWEEP_STOP_SECONDS 0.2   /* what the end of the server may take */
-#define TOLERATED_SECONDS            60.0  /* what a directory's time may be ahead of now */
+#define WORKPLACE_SWEEP_STOP_SECONDS 0.2   /* for the trash, at the end of the server */
+#define TOLERATED_SECONDS            60.0  /* a directory's time may be ahead of now by this */
 
 static const char *const workplace_sweep_state_names[] = {
     [SWEEP_WAITING] = "waiting",
@@ -107,7 +107,7 @@ static bool workplace_sweep_is_expired(const struct workplace *workplace, int fd
     return age >= workplace->keep_seconds || (age >= BARE_SECONDS && is_bare(fd));
 }
 
-/* A working directory that nobody has locked and that is old goes to the trash. */
+/* Moves an old working directory that nobody has locked to the trash. */
 static void consider_directory(struct workplace *workplace, int folder, const char *name)
 {
     AUTO_CLOSE int fd = directory_open_forced(folder, name);
@@ -117,7 +117,7 @@ static void consider_directory(struct workplace *workplace, int folder, const ch
     (void)sweep_discard(workplace, folder, name); /* or with the next sweep */
 }
 
-/* What a server that has ended left behind. */
+/* Moves the private directory of a server that has ended to the trash. */
 static void consider_private(struct workplace *workplace, const char *name)
 {
     AUTO_CLOSE int fd = directory_open_forced(workplace->root_fd, name);

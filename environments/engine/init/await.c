@@ -23,8 +23,8 @@ static bool is_laid_over(int file)
             status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* Whether the code that follows GO is what SCRIPT has. Whoever writes there may have put anything
- * in its place, so it is opened without links and without waiting. */
+/* Whether SCRIPT has the code that follows GO. A script may have replaced the file by anything, so
+ * it is opened without links and without waiting. */
 static bool await_code(struct watch *watch, pid_t program, const struct go *go, const char *script)
 {
     const int file = open(script, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -1,12 +1,12 @@
-/* What goes between the server and the Python of a session, which is the program of this init.
+/* The relay between the server and the Python of a session, which is the program of this init.
  *
  * On standard input come cells, one behind the end of the other: a nonce, the length of the code in
  * decimal digits, a newline, and the code. All but the nonce goes on to the program's own standard
  * input, a socket. When the program answers there with one byte, the exit status of the cell, the
- * init says words with that nonce (last_words.h) behind what it has printed, on both streams. Until
- * then no program gets to know the nonce, so no program can say them.
+ * init writes words with this nonce (last_words.h) behind the cell's output, on both streams. Until
+ * then no program gets to know the nonce, so no program can forge the words.
  *
- * A cell shares the process with the program, and may say anything over that socket. An answer when
+ * A cell shares the process with the program, and may write anything to the socket. An answer when
  * no cell is at work, or more than one byte, ends the session. */
 #pragma once
 
@@ -26,27 +26,26 @@ struct cell_relay {
     char head[CELL_RELAY_HEAD_BYTES]; /* of a cell, as far as it has come */
     size_t head_length;
     char nonce[LAST_WORDS_NONCE + 1]; /* of the cell at work */
-    bool is_busy;                     /* one is at work: its head has come */
+    bool is_busy;                     /* a cell is at work: its head has come */
     double cpu_before;                /* seconds that the container had used then */
     size_t left;                      /* bytes of its code that have not come yet */
     char data[CELL_RELAY_HEAD_BYTES + CELL_RELAY_READ_BYTES]; /* on its way to the program */
     size_t begin;
     size_t end;
-    bool is_astray; /* what one of the two says makes no sense */
+    bool is_astray; /* server or program has broken the protocol */
 };
 
 /* False when there is no socket. */
 bool cell_relay_open(struct cell_relay *relay);
 
-/* True when the server may go on: all that it has said is with the program. */
+/* True when the program has got all data of the server, which may send more. */
 bool cell_relay_is_empty(const struct cell_relay *relay);
 
-/* What to wait for at the socket, for poll(2). */
+/* The events to wait for at the socket, for poll(2). */
 short cell_relay_events(const struct cell_relay *relay);
 
 /* Takes DATA, at most CELL_RELAY_READ_BYTES, of an empty relay. */
 void cell_relay_take(struct cell_relay *relay, const char *data, size_t length);
 
-/* The socket is ready. What it says of the end of a cell is said until DEADLINE, clock_seconds().
- */
+/* The socket is ready. Writes the words about the end of a cell until DEADLINE, clock_seconds(). */
 void cell_relay_serve(struct cell_relay *relay, double deadline);

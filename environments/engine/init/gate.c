@@ -1,8 +1,9 @@
 /* Whether a Python may be started ahead of its script, and how it waits then
  * (base/starter/starter.h).
  *
- * What Python loads by itself runs before there is a call. None of it may come from the working
- * directory, where scripts write: the server has looked at the volumes, and here is the rest. */
+ * The modules that Python loads by itself run before there is a call. None may come from the
+ * working directory, where scripts write: the server has checked the volumes, and here is the rest.
+ */
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/engine/init/init.h"
@@ -18,7 +19,8 @@
 #define PYTHON_PREFIX  "PYTHON"
 #define GATE_USER_SITE ".local" /* in HOME, which is the working directory */
 
-/* Those with an underscore are not about what is loaded, nor are these. */
+/* Variables that do not change which modules are loaded, like all variables with the prefix
+ * PYTHON_. */
 static const char *const harmless[] = {
     "PYTHONDONTWRITEBYTECODE=", "PYTHONHASHSEED=", "PYTHONIOENCODING=",
     "PYTHONUNBUFFERED=",        "PYTHONUTF8=",
@@ -41,7 +43,7 @@ static bool is_harmless(const char *variable)
     return false;
 }
 
-/* Whether something below HOME is searched for programs, or what is searched depends on where. */
+/* True if every entry of PATH is absolute and outside of HOME. */
 static bool is_path_harmless(const char *path, const char *home)
 {
     for (; path; path = strchr(path, ':') ? strchr(path, ':') + 1 : NULL)

@@ -8,8 +8,8 @@
  *                                                          stays a lifeline then, and with
  *                                                          --streams PATH it asks for its
  *                                                          streams there
- *     pyexecd-init --script --session SECONDS -- ...       the Python of a session: see
- * cell_relay.h pyexecd-init --keep SECONDS                          keeps a container for such runs
+ *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
+ *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
  * It runs the program. When the program has ended, it kills whatever else is left, and says its
  * last words (last_words.h) on stderr, and behind a script on stdout, too. It ends the program
@@ -40,7 +40,7 @@ struct cell_relay;
 struct watch {
     int signals;              /* signalfd of SIGCHLD, SIGINT and SIGTERM */
     int lifeline;             /* -1: there is none */
-    struct cell_relay *relay; /* borrowed: of what the lifeline brings, and the program; or NULL */
+    struct cell_relay *relay; /* borrowed: takes the lifeline's data to the program; or NULL */
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
     double longest;   /* seconds that one wait may take */
@@ -56,61 +56,64 @@ struct watch {
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Takes its input and output from the server that listens at PATH of this machine and knows NONCE:
- * instead of those of the engine, which costs more. Where nobody gives it any, it keeps those. */
+/* Gets standard input and output from the server that listens at PATH and knows NONCE, since the
+ * streams of the engine cost more. If the server gives none, the init keeps the engine's streams.
+ */
 void streams_take(const char *path, const char nonce[LAST_WORDS_NONCE]);
 
 /* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.
  */
 bool watch_wait(struct watch *watch);
 
-/* The go has come; it is the last that the server says. */
+/* The go has come. */
 bool watch_has_go(const struct watch *watch);
 
 /* Expects SIZE bytes of code, which FILE is to have. Takes FILE. */
 void watch_expect_code(struct watch *watch, int file, uint64_t size);
 
-/* All of it has come, or it is known not to be what is expected. */
+/* The code has come, or differs from FILE's. */
 bool watch_has_code(const struct watch *watch);
 
 /* The last words have been said: waits until the server has them, or is gone, for a while. */
 void await_dismissal(struct watch *watch);
 
-/* Waits for the go, and checks that it is for the file at SCRIPT. SECONDS are left from then on.
- * False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */
+/* Waits for the go, and checks that it is for the file at SCRIPT. Sets the deadline SECONDS after
+ * the go. False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */
 bool await_go(struct watch *watch, pid_t program, const char *script, double seconds);
 
 /* Says that the script begins now, before all its output. */
 bool answer_go(void);
 
-/* What is to be run. */
+/* The program that an init runs. */
 struct init_program {
     char **arguments; /* [0] is found on PATH */
-    bool is_script;   /* it is the Python of one, and gets the starter (base/starter/starter.h) */
-    int gate;         /* where it waits before it reads its script; -1: it does not */
+    bool is_script;   /* the Python of a script, which gets the starter (base/starter/starter.h) */
+    int gate;         /* the program waits here before it reads its script; -1: it does not */
     int input;        /* its standard input, taken; -1: /dev/null */
 };
 
-/* Two ends of a stream, at one of which a Python waits. */
+/* The two ends of a stream; a Python waits at THEIRS. */
 struct gate {
     int ours;
     int theirs;
 };
 
-/* True when nothing that a Python loads by itself can come from a script: it may start ahead. */
+/* True if no module that Python loads by itself can come from a script: Python may start ahead. */
 bool gate_is_safe(void);
 
 bool gate_make(struct gate *gate);
 
-/* Lets the Python go on, now or when it gets there: our end stays, because it says so first. */
+/* Lets the Python go on, now or when it reaches the gate. Our end stays open: the Python first says
+ * there that it has arrived. */
 bool gate_open(const struct gate *gate);
 
 /* Forks and executes PROGRAM. Returns once it is executed, with *RET_FAILURE 0, or has failed,
  * with errno. -1 with errno when there was no process. */
 pid_t init_program_start(const struct init_program *program, int *ret_failure);
 
-/* Kills every process that can be reached until there is none. Returns how many died of that;
- * *STATUS is set to that of PROGRAM if it was among them, *RET_EMPTY to whether none is left. */
+/* Kills every process that can be reached until there is none. Returns how many died of SIGKILL.
+ * Sets *STATUS to the status of PROGRAM if it was among the dead, *RET_EMPTY to whether none is
+ * left. */
 unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
 
 /* Passes SIGINT on to the inits of all runs in a kept container. */
@@ -127,6 +130,6 @@ long memory_kills(int fd);
  * bounded time. */
 void words_say(int fd, const struct last_words *words, const char *nonce, double deadline);
 
-/* The same for words that are not the last: the program goes on writing to FD, and is to find it as
- * it was. It waits for a reader who is slow. */
+/* Writes WORDS while the program goes on: leaves the flags of FD unchanged, and waits for a slow
+ * reader. */
 void words_say_between(int fd, const struct last_words *words, const char *nonce, double deadline);

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define INIT_LEFTOVERS_KILL_SECONDS 2. /* for what hangs in the kernel */
+#define INIT_LEFTOVERS_KILL_SECONDS 2. /* for a process that hangs in the kernel */
 
 enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
 

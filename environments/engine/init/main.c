@@ -59,14 +59,15 @@ static double init_seconds(struct timeval time)
 
 static void count_usage(struct last_words *words)
 {
-    struct rusage usage; /* of all that was waited for, background processes too */
+    struct rusage usage; /* of all processes that were waited for, background ones too */
 
     getrusage(RUSAGE_CHILDREN, &usage);
     words->cpu_seconds = init_seconds(usage.ru_utime) + init_seconds(usage.ru_stime);
     words->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* What deleted files may hold together: as much as one file may grow to. 0: there is no limit. */
+/* The bytes that deleted files together may hold: the limit of a single file. 0: there is no limit.
+ */
 static uint64_t most_deleted(void)
 {
     struct rlimit limit;
@@ -136,13 +137,13 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
         watch->relay && watch->relay->is_astray ? LAST_WORDS_ASTRAY : LAST_WORDS_OVERDUE;
 }
 
-/* What the command line says. */
+/* The command line. */
 struct init_order {
     bool keeps;
     double idle;         /* seconds for which it waits for the go; 0: it does not */
     bool has_gate;       /* its program may wait, too */
     bool has_line;       /* its standard input stays a lifeline behind the go */
-    const char *streams; /* where it asks for its streams; NULL: it has those of the engine */
+    const char *streams; /* path of the socket for its streams; NULL: it has the engine's */
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
@@ -226,7 +227,7 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     return init_exit_status(&words, order);
 }
 
-/* Its end is that of the container: the kernel kills the rest. */
+/* Its end ends the container: the kernel kills the rest. */
 static int init_keep(struct watch *watch)
 {
     do {
@@ -272,7 +273,7 @@ static bool init_relay(struct watch *watch, struct init_order *order, struct cel
     return true;
 }
 
-/* False when ARGV is not what the server writes. */
+/* False when ARGV is not a command line of the server. */
 static bool read_order(struct init_order *order, char **argv)
 {
     order->keeps = take_option(&argv, "--keep");

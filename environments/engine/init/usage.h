@@ -1,11 +1,11 @@
-/* What a container has used, as its cgroup counts: of v2, or of v1. It sees its own, and can only
- * read there. */
+/* The CPU time and memory of a container, as its cgroup counts them, of v2 or v1. The container
+ * sees its own cgroup, and can only read it. */
 #pragma once
 
 #include <stdint.h>
 
-/* Seconds of the processor; 0 where that is not shown. */
+/* Seconds of CPU time; 0 if the cgroup does not show them. */
 double usage_cpu(void);
 
-/* Most memory in bytes since the container began; 0 likewise. */
+/* The most memory in bytes since the container began; 0 if the cgroup does not show it. */
 uint64_t usage_peak(void);

@@ -34,8 +34,8 @@ void words_say(int fd, const struct last_words *words, const char *nonce, double
     }
 }
 
-/* A pipe that is ready takes them at once, unless another process has filled it meanwhile; then the
- * write waits, as that process does. */
+/* A pipe that is ready takes the words at once. If another process has filled it meanwhile, the
+ * write waits. */
 void words_say_between(int fd, const struct last_words *words, const char *nonce, double deadline)
 {
     char bytes[LAST_WORDS_BYTES];

@@ -1,5 +1,6 @@
 /* The channels to a kernel: sockets of ZeroMQ in a directory of the file system, so that no network
- * is needed. Who can open that directory may listen, but only who has the key is obeyed. */
+ * is needed. A process that can open the directory may listen, but only messages signed with the
+ * key are obeyed. */
 #pragma once
 
 #include "base/error.h"
@@ -9,8 +10,8 @@
 
 enum jupyter_channel {
     JUPYTER_SHELL,   /* requests, and their replies */
-    JUPYTER_CONTROL, /* the same, while a cell is at work */
-    JUPYTER_IOPUB,   /* what the kernel tells everybody */
+    JUPYTER_CONTROL, /* requests and replies while a cell is at work */
+    JUPYTER_IOPUB,   /* the kernel's broadcasts */
     JUPYTER_CHANNELS,
 };
 
@@ -20,13 +21,13 @@ struct jupyter_channels {
     struct jupyter_key key;
     char session[JUPYTER_ID + 1];
     char *directory;   /* owned: private */
-    char *connection;  /* owned: the file in it that a kernel reads */
-    unsigned long bad; /* messages that were dropped, since nobody could have meant them */
+    char *connection;  /* owned: the path of the file in it that a kernel reads */
+    unsigned long bad; /* messages that were dropped as invalid */
 };
 
 enum jupyter_arrival {
-    JUPYTER_NOTHING, /* is there now */
-    JUPYTER_DROPPED, /* what came was no message of the kernel */
+    JUPYTER_NOTHING, /* no message is there now */
+    JUPYTER_DROPPED, /* the message was not a valid message of the kernel */
     JUPYTER_ARRIVED,
 };
 
@@ -34,7 +35,7 @@ enum jupyter_arrival {
 int jupyter_channels_open(struct jupyter_channels *channels, const char *parent, const char *name,
                           struct error *err);
 
-/* Sends REQUEST. What cannot be sent is lost: then nothing answers. */
+/* Sends REQUEST. A request that cannot be sent is lost and gets no reply. */
 void jupyter_channels_send(struct jupyter_channels *channels, enum jupyter_channel channel,
                            const struct jupyter_request *request);
 

@@ -16,7 +16,7 @@ struct jupyter_child {
 int jupyter_child_start(struct jupyter_child *child, const char *interpreter, const char *name,
                         const char *connection, struct error *err);
 
-/* SIGINT, for the kernel and what it has started beside itself. */
+/* Sends SIGINT to the kernel and to the processes that it has started. */
 void jupyter_child_interrupt(const struct jupyter_child *child);
 
 /* True when it has ended; *RET_STATUS as of wait(2). */

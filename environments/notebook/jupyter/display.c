@@ -1,4 +1,4 @@
-/* The rules are those of rich.py. */
+/* Displays values by the same rules as rich.py. */
 #include "environments/notebook/jupyter/display.h"
 
 #include "base/base64.h"
@@ -154,7 +154,7 @@ static bool display_save_picture(struct jupyter_display *display, const json_t *
     return false;
 }
 
-/* The best one that there is. */
+/* Shows the best picture in DATA. False if there is none. */
 static bool display_show_picture(struct jupyter_display *display, const json_t *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE(display_pictures); i++) {
@@ -166,7 +166,8 @@ static bool display_show_picture(struct jupyter_display *display, const json_t *
     return false;
 }
 
-/* What an object has that says nothing of itself, and what stands for a figure. */
+/* True if TEXT is missing, or is only the default "<...>" of an object or the name of a figure that
+ * is shown. */
 static bool display_is_no_text(const json_t *text, bool has_picture)
 {
     const char *string = json_string_value(text);

@@ -1,5 +1,5 @@
-/* What a kernel displays, as a session shows it: text on the streams, pictures and pages as files
- * of the directory in which the session began. */
+/* Shows the output of a kernel: text on the streams, pictures and pages as files of the directory
+ * in which the session began. */
 #pragma once
 
 #include <jansson.h>
@@ -16,7 +16,7 @@ void jupyter_display_begin(struct jupyter_display *display);
 /* Shows DATA, an object of forms by MIME type; anything else shows nothing. */
 void jupyter_display_show(struct jupyter_display *display, const json_t *data);
 
-/* Writes TEXT to the stream FD (1 or 2); what is no string writes nothing. */
+/* Writes TEXT, if it is a string, to the stream FD (1 or 2). */
 void jupyter_display_print(int fd, const json_t *text);
 
 /* Writes a line to FD. */

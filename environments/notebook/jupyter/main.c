@@ -1,13 +1,13 @@
 /* pyexecd-jupyter INTERPRETER KERNEL: executes the cells of a session in a Jupyter kernel.
  *
  * It is the program of the session, in the place of driver.py, and so lives in the same sandbox or
- * container as the kernel: what a kernel sends can harm nobody but its own session. Cells come over
+ * container as the kernel: a hostile message can harm only its own session. Cells come over
  * standard input, a socket, as they come to driver.py, and one byte goes back for each of them.
  *
  *     STARTING -> RESTING -> WORKING -> RESTING ...
  *
- * A cell has ended when the kernel has answered it, and then has said that it is idle: all that the
- * cell has displayed came before that. */
+ * A cell has ended when the kernel has answered it and has then said that it is idle: all output of
+ * the cell came before. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -34,7 +34,7 @@ enum {
     JUPYTER_TURN = 64,       /* messages that are taken before signals are looked at again */
     JUPYTER_ASK_MS = 500,    /* after which a kernel is asked again whether it is there */
     JUPYTER_QUIET_MS = 5000, /* after which a kernel that has answered is taken for idle */
-    JUPYTER_LAST_MS = 200,   /* for what a kernel has sent before its end */
+    JUPYTER_LAST_MS = 200,   /* for messages that a kernel has sent before its end */
     JUPYTER_HEAD = 24,       /* bytes of the line before a cell */
 };
 
@@ -181,7 +181,7 @@ static const struct {
     {"error", jupyter_take_error},
 };
 
-/* Whoever it belongs to: what threads of an earlier cell print is output of this one. */
+/* Takes output of any cell: threads of an earlier cell print into the present one. */
 static void jupyter_take_news(struct jupyter *jupyter, const struct jupyter_message *message)
 {
     const char *state = json_object_get_string(message->content, "execution_state");
@@ -195,7 +195,7 @@ static void jupyter_take_news(struct jupyter *jupyter, const struct jupyter_mess
             jupyter_takers[i].take(jupyter, message->content);
 }
 
-/* What `object?` and the like say. */
+/* Shows the output of `object?` and the like. */
 static void jupyter_show_pages(struct jupyter *jupyter, const json_t *payload)
 {
     const json_t *page;

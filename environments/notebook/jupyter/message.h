@@ -1,5 +1,5 @@
 /* Messages of Jupyter's wire protocol (version 5.3), as the parts that ZeroMQ carries. Pure
- * functions: what comes in was written by a kernel, and so by whatever its cells have made of it.
+ * functions. Incoming messages are hostile: cells may have changed the kernel that wrote them.
  *
  *     <topic or identities> "<IDS|MSG>" SIGNATURE HEADER PARENT_HEADER METADATA CONTENT <buffers>
  */
@@ -20,7 +20,7 @@ enum {
     JUPYTER_TYPE = 64, /* bytes of a type that is known, with its NUL */
 };
 
-/* What both sides sign with: 32 characters, used as bytes. */
+/* The key that signs the messages of both sides: 32 characters, used as bytes. */
 struct jupyter_key {
     char text[HMAC_KEY_BYTES + 1];
 };
@@ -30,26 +30,25 @@ struct jupyter_part {
     size_t length;
 };
 
-/* One that we send. */
+/* A message that we send. */
 struct jupyter_request {
     char id[JUPYTER_ID + 1];
     char *texts[JUPYTER_SENT]; /* owned: the parts */
 };
 
-/* One that has come, with a signature that is right. */
+/* A received message with a valid signature. */
 struct jupyter_message {
     char type[JUPYTER_TYPE];
-    char parent[JUPYTER_ID + 1]; /* "" or that of another client: none of ours */
+    char parent[JUPYTER_ID + 1]; /* the id of the request; "" or unknown: not of our request */
     json_t *content;             /* owned: an object */
 };
 
-/* A request of TYPE with CONTENT (borrowed), in the session of that name; it gets an id of its own.
- */
+/* Makes a request of TYPE with CONTENT (borrowed) in SESSION, a name, with a new id. */
 void jupyter_request_init(struct jupyter_request *request, const struct jupyter_key *key,
                           const char *session, const char *type, const json_t *content);
 void jupyter_request_deinit(struct jupyter_request *request);
 
-/* Reads COUNT PARTS. -1 with ERR: they are not a message, or nobody who has KEY has signed them. */
+/* Reads COUNT PARTS. -1 with ERR: they are not a message, or not signed with KEY. */
 int jupyter_message_read(struct jupyter_message *message, const struct jupyter_key *key,
                          const struct jupyter_part *parts, size_t count, struct error *err);
 void jupyter_message_deinit(struct jupyter_message *message);

@@ -188,7 +188,7 @@ void jupyter_spec_deinit(struct jupyter_spec *spec)
     *spec = (struct jupyter_spec){0};
 }
 
-/* TEXT with what stands for each placeholder. Owned by the caller. */
+/* TEXT with the first occurrence of each placeholder replaced by its value. Owned by the caller. */
 static char *spec_fill(const char *text, const char *const places[][2])
 {
     char *filled = memory_copy_string(text);
@@ -207,7 +207,7 @@ static char *spec_fill(const char *text, const char *const places[][2])
     return filled;
 }
 
-/* What pip installs says "python", and means the one that it is installed for. */
+/* A kernelspec that pip has installed says "python", and means the Python of its environment. */
 static bool spec_means_python(const char *program)
 {
     return text_starts_with(program, "python") &&

@@ -1,7 +1,8 @@
-/* A kernelspec: what starts a Jupyter kernel, found by its name as `jupyter --paths` has it.
+/* A kernelspec: the command of a Jupyter kernel, found by the kernel's name in the directories of
+ * `jupyter --paths`.
  *
- * It is looked for in JUPYTER_PATH, then in the environment that a Python belongs to, in the
- * user's data directory, and in those of the machine. */
+ * The search takes JUPYTER_PATH first, then the environment of a Python, the user's data directory,
+ * and the data directories of the machine. */
 #pragma once
 
 #include "base/error.h"
@@ -24,8 +25,8 @@ struct jupyter_search {
     const char *home;
 };
 
-/* The kernel NAME. -1 with ERR, which says what there is instead: there is none, or its file makes
- * no sense. */
+/* Finds the kernel NAME. -1 with ERR, which lists the kernels that exist: there is none, or its
+ * file is invalid. */
 int jupyter_spec_find(struct jupyter_spec *spec, const struct jupyter_search *search,
                       const char *name, struct error *err);
 void jupyter_spec_deinit(struct jupyter_spec *spec);
