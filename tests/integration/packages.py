@@ -67,8 +67,11 @@ def plainly(venv, *names):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "script.py")
         path.write_text(script(*names))
-        done = subprocess.run([python_of(venv), path], cwd=folder, capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, timeout=SECONDS)
+        try:
+            done = subprocess.run([python_of(venv), path], cwd=folder, capture_output=True, text=True, errors="replace",
+                                  stdin=subprocess.DEVNULL, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return Outcome(None, "", f"did not end in {SECONDS} seconds")
         return Outcome(done.returncode, done.stdout, done.stderr)
 
 
