@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The keys of the configuration, from its JSON Schema.
 
-usage: configuration_keys.py MANUAL.scd.in MANUAL.scd   puts them where the line @KEYS@ is
+usage: configuration_keys.py docs/configuration.md.in docs/configuration.md   after each change of a schema
+       configuration_keys.py MANUAL.scd.in MANUAL.scd                         the same for the manual
+
+The line @KEYS@ stands for the keys. In the document each has the lines of its "x-notes" after its description.
 """
 
 import json
@@ -134,13 +137,24 @@ def scdoc(text):
     return "".join(f"*{part}*" if i % 2 else part for i, part in enumerate(parts))
 
 
+def man_page(path, schema):
+    return f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(schema['description'])}\n"
+
+
+def document(path, schema):
+    parts = [f"### `{path}`", summary(schema), schema["description"], "\n".join(schema.get("x-notes", []))]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def filled(source):
+    """The text of the file SOURCE with the keys in it, in the form of that file."""
+    form = document if ".md" in source.suffixes else man_page
+    return source.read_text("utf-8").replace("@KEYS@\n", "\n".join(form(*each) for each in keys()))
+
+
 def main():
     source, output = (Path(name) for name in sys.argv[1:])
-    text = "\n".join(
-        f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(schema['description'])}\n"
-        for path, schema in keys()
-    )
-    output.write_text(source.read_text("utf-8").replace("@KEYS@\n", text), "utf-8")
+    output.write_text(filled(source), "utf-8")
 
 
 if __name__ == "__main__":
