@@ -8,6 +8,7 @@ The line @KEYS@ stands for the keys. In the document each has the lines of its "
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -86,6 +87,8 @@ def size(number):
 
 
 WORDS = {"string": "text", "boolean": "`true` or `false`", "array": "list of text", "object": "mapping"}
+PATHS = {"path": "path", "program-path": "path", "absolute-path": "absolute path"}
+PLAIN = re.compile(r"([0-9]*[A-Za-z]|\.?/)[\w/.:>=-]*")  # text that YAML takes for itself without quotes
 
 
 def either(words):
@@ -103,21 +106,35 @@ def kind(schema):
         return either(form.get("title") or kind(form) for form in schema["anyOf"])
     if schema.get("format") == "byte-size":
         return f"size, {size(schema['minimum'])} to {size(schema['maximum'])}"
-    if schema.get("format") in ("path", "program-path"):
-        return "path"
+    if schema.get("format") in PATHS:
+        return PATHS[schema["format"]]
+    if "x-wanted" in schema:
+        return schema["x-wanted"]
     if schema["type"] in ("number", "integer"):
         word = "number" if schema["type"] == "number" else "whole number"
         least = schema.get("minimum", f"more than {schema.get('exclusiveMinimum')}")
         return f"{word}, {least} to {schema['maximum']}"
     if schema["type"] == "array" and schema["items"].get("$ref", "").endswith("/path"):
         return "list of paths"
+    if schema["type"] == "array" and "x-wanted" in schema["items"]:
+        return f"list, each {schema['items']['x-wanted']}"
+    if "x-wanted" in schema.get("propertyNames", {}):
+        return f"mapping, each key {schema['propertyNames']['x-wanted']}"
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return either(WORDS[each] for each in types)
 
 
+def flow(value):
+    """VALUE as it is written in YAML, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(member)}" for key, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return value if isinstance(value, str) and PLAIN.fullmatch(value) else json.dumps(value)
+
+
 def default(schema):
-    value = schema["default"]
-    return value if isinstance(value, str) else json.dumps(value)
+    return flow(schema["default"])
 
 
 def summary(schema):
@@ -129,6 +146,20 @@ def summary(schema):
     return text
 
 
+def says_its_values(schema):
+    """Whether the summary of SCHEMA is enough, without an example."""
+    return ("enum" in schema or "x-wanted" in schema or schema.get("type") in ("boolean", "integer", "number")
+            or "```yaml" in schema.get("x-notes", []))
+
+
+def description(path, schema):
+    """The description of the key at PATH, and examples."""
+    if says_its_values(schema) or "examples" not in schema:
+        return schema["description"]
+    key = path.partition(" ")[0].rpartition(".")[2]
+    return f"{schema['description']} For example {either(f'`{key}: {flow(value)}`' for value in schema['examples'])}."
+
+
 def scdoc(text):
     """TEXT with what is special to scdoc escaped, `words` in bold."""
     for special in "\\_*<>":
@@ -138,11 +169,11 @@ def scdoc(text):
 
 
 def man_page(path, schema):
-    return f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(schema['description'])}\n"
+    return f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(description(path, schema))}\n"
 
 
 def document(path, schema):
-    parts = [f"### `{path}`", summary(schema), schema["description"], "\n".join(schema.get("x-notes", []))]
+    parts = [f"### `{path}`", summary(schema), description(path, schema), "\n".join(schema.get("x-notes", []))]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -24,6 +24,13 @@ def test_document_is_made_of_the_schemas():
         f"run: docs/configuration_keys.py {source} docs/configuration.md"
 
 
+@pytest.mark.parametrize("path", [path for path, schema in KEYS.items() if "examples" in schema], ids=str)
+def test_an_example_is_yaml_as_it_is_shown(path):
+    yaml = pytest.importorskip("yaml")
+    for value in KEYS[path]["examples"]:
+        assert yaml.safe_load(configuration_keys.flow(value)) == value
+
+
 @pytest.mark.parametrize("path", [path for path in KEYS if "." not in path], ids=str)
 def test_sample_shows(path):
     shown = re.search(rf"^(# )?{path}: *(.*)$", tree.text("examples/config.yaml"), re.MULTILINE)
