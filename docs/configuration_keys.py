@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """The keys of the configuration, from its JSON Schema.
 
-usage: configuration_keys.py MANUAL.scd.in MANUAL.scd   puts them where the line @KEYS@ is
+usage: configuration_keys.py docs/configuration.md.in docs/configuration.md   after each change of a schema
+       configuration_keys.py MANUAL.scd.in MANUAL.scd                         the same for the manual
+
+The line @KEYS@ stands for the keys. In the document each has the lines of its "x-notes" after its description.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -83,6 +87,8 @@ def size(number):
 
 
 WORDS = {"string": "text", "boolean": "`true` or `false`", "array": "list of text", "object": "mapping"}
+PATHS = {"path": "path", "program-path": "path", "absolute-path": "absolute path"}
+PLAIN = re.compile(r"([0-9]*[A-Za-z]|\.?/)[\w/.:>=-]*")  # text that YAML takes for itself without quotes
 
 
 def either(words):
@@ -100,21 +106,35 @@ def kind(schema):
         return either(form.get("title") or kind(form) for form in schema["anyOf"])
     if schema.get("format") == "byte-size":
         return f"size, {size(schema['minimum'])} to {size(schema['maximum'])}"
-    if schema.get("format") in ("path", "program-path"):
-        return "path"
+    if schema.get("format") in PATHS:
+        return PATHS[schema["format"]]
+    if "x-wanted" in schema:
+        return schema["x-wanted"]
     if schema["type"] in ("number", "integer"):
         word = "number" if schema["type"] == "number" else "whole number"
         least = schema.get("minimum", f"more than {schema.get('exclusiveMinimum')}")
         return f"{word}, {least} to {schema['maximum']}"
     if schema["type"] == "array" and schema["items"].get("$ref", "").endswith("/path"):
         return "list of paths"
+    if schema["type"] == "array" and "x-wanted" in schema["items"]:
+        return f"list, each {schema['items']['x-wanted']}"
+    if "x-wanted" in schema.get("propertyNames", {}):
+        return f"mapping, each key {schema['propertyNames']['x-wanted']}"
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return either(WORDS[each] for each in types)
 
 
+def flow(value):
+    """VALUE as it is written in YAML, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(member)}" for key, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return value if isinstance(value, str) and PLAIN.fullmatch(value) else json.dumps(value)
+
+
 def default(schema):
-    value = schema["default"]
-    return value if isinstance(value, str) else json.dumps(value)
+    return flow(schema["default"])
 
 
 def summary(schema):
@@ -126,6 +146,20 @@ def summary(schema):
     return text
 
 
+def says_its_values(schema):
+    """Whether the summary of SCHEMA is enough, without an example."""
+    return ("enum" in schema or "x-wanted" in schema or schema.get("type") in ("boolean", "integer", "number")
+            or "```yaml" in schema.get("x-notes", []))
+
+
+def description(path, schema):
+    """The description of the key at PATH, and examples."""
+    if says_its_values(schema) or "examples" not in schema:
+        return schema["description"]
+    key = path.partition(" ")[0].rpartition(".")[2]
+    return f"{schema['description']} For example {either(f'`{key}: {flow(value)}`' for value in schema['examples'])}."
+
+
 def scdoc(text):
     """TEXT with what is special to scdoc escaped, `words` in bold."""
     for special in "\\_*<>":
@@ -134,13 +168,24 @@ def scdoc(text):
     return "".join(f"*{part}*" if i % 2 else part for i, part in enumerate(parts))
 
 
+def man_page(path, schema):
+    return f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(description(path, schema))}\n"
+
+
+def document(path, schema):
+    parts = [f"### `{path}`", summary(schema), description(path, schema), "\n".join(schema.get("x-notes", []))]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def filled(source):
+    """The text of the file SOURCE with the keys in it, in the form of that file."""
+    form = document if ".md" in source.suffixes else man_page
+    return source.read_text("utf-8").replace("@KEYS@\n", "\n".join(form(*each) for each in keys()))
+
+
 def main():
     source, output = (Path(name) for name in sys.argv[1:])
-    text = "\n".join(
-        f"*{scdoc(path)}* ({scdoc(summary(schema))})\n\t{scdoc(schema['description'])}\n"
-        for path, schema in keys()
-    )
-    output.write_text(source.read_text("utf-8").replace("@KEYS@\n", text), "utf-8")
+    output.write_text(filled(source), "utf-8")
 
 
 if __name__ == "__main__":

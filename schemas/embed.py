@@ -5,7 +5,8 @@ usage: embed.py OUTPUT.c SCHEMA.json...
 
 A reference to another file ("common.json#/$defs/size") becomes a local one: the other document is
 copied into `$defs` under its name, and its own references are led there too. So each text stands
-alone, which is all that the validator understands.
+alone, which is all that the validator understands. What stands in "x-notes" is for docs/configuration.md
+alone and is left out.
 """
 
 import json
@@ -30,7 +31,7 @@ def rewrite(node, home, seen):
         return [rewrite(item, home, seen) for item in node]
     if not isinstance(node, dict):
         return node
-    copy = {key: rewrite(value, home, seen) for key, value in node.items()}
+    copy = {key: rewrite(value, home, seen) for key, value in node.items() if key != "x-notes"}
     if isinstance(node.get("$ref"), str):
         name, _, pointer = node["$ref"].partition("#")
         if name and name not in seen:

@@ -144,7 +144,7 @@ def test_settings_of_clients_lead_to_a_server(block, tmp_path):
 
 
 def test_a_structured_result_is_of_its_schema():
-    result = json.loads(one("README.md", '"success": true'))
+    result = json.loads(one("docs/protocol.md", '"success": true'))
     schema = json.loads((installed.ROOT / "schemas/run_python.output.json").read_text())
     jsonschema.validate(result, schema)
 
@@ -206,12 +206,12 @@ def test_the_inspector_lists_the_tools(tmp_path, on_path):
     (tmp_path / "node_modules").symlink_to(installed.DEPS / "clients" / "node_modules")
     port = ports.free_port()
     with http_server.served(tmp_path, port):
-        said = typed(one("README.md", "inspector --cli").replace(PORT, str(port)), tmp_path, on_path)
+        said = typed(one("docs/clients.md", "inspector --cli").replace(PORT, str(port)), tmp_path, on_path)
     assert "run_python" in [tool["name"] for tool in json.loads(said)["tools"]]
 
 
 def test_a_tool_call_of_a_model_is_answered(tmp_path, on_path):
-    said = json.loads(typed(one("README.md", "pyexecd call"), tmp_path, on_path))
+    said = json.loads(typed(one("docs/clients.md", "pyexecd call"), tmp_path, on_path))
     assert said["tool_use_id"] == "toolu_1" and "42" in json.dumps(said["content"])
 
 
@@ -251,8 +251,8 @@ def test_a_person_is_asked_as_shown(tmp_path, monkeypatch):
     with ApprovingClient(ask, os.path.abspath(installed.PYEXECD), "--config", str(config)) as client:
         with pytest.raises(ToolError) as refusal:
             client.run_python("import os\nos.remove(\"tests.csv\")\n")
-    assert str(refusal.value).strip() in re.sub(r"\s+", " ", document_text("README.md"))
-    assert questions[0].strip().replace(str(tmp_path), "/srv") == one("README.md", "Answer yes or no").strip()
+    assert str(refusal.value).strip() in re.sub(r"\s+", " ", document_text("docs/security.md"))
+    assert questions[0].strip().replace(str(tmp_path), "/srv") == one("docs/security.md", "Answer yes or no").strip()
 
 
 def test_a_definition_that_is_not_allowed_is_refused_as_shown():

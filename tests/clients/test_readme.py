@@ -1,4 +1,4 @@
-"""What the README says is to be typed does what it says; only the port is another one."""
+"""What the README and docs/clients.md say is to be typed does what they say; only the port is another one."""
 
 import json
 import os
@@ -10,12 +10,13 @@ import pytest
 import python_package
 
 README = (installed.ROOT / "README.md").read_text()
+CLIENTS = (installed.ROOT / "docs" / "clients.md").read_text()
 PORT = "8808"
 
 
 def blocks(language, *words):
-    """The code blocks of the README in LANGUAGE that have all WORDS in them."""
-    found = re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+    """The code blocks of both pages in LANGUAGE that have all WORDS in them."""
+    found = re.findall(rf"^```{language}\n(.*?)^```$", README + CLIENTS, re.M | re.S)
     return [block for block in found if all(word in block for word in words)]
 
 
@@ -69,7 +70,7 @@ def test_the_first_screen_has_what_a_visitor_needs():
 
 def test_what_a_caller_needs_comes_before_what_an_operator_needs():
     sections = re.findall(r"^## (.*)", README, re.M)
-    wanted = ["What `run_python` takes and returns", "Environments", "Where it listens", "From the source"]
+    wanted = ["A call", "A configuration", "Where to read on"]
     assert [section for section in sections if section in wanted] == wanted
 
 
