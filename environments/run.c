@@ -1,77 +1,49 @@
 #include "environments/run_private.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/starter/starter.h"
+#include "environments/run_files.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTED_SECONDS 0.5 /* for a script to write its output and its stack */
+#define RUN_GRACE_SECONDS 0.5 /* for a script to write its output and its stack */
 
-static const char *const state_names[] = {
-    [RUN_WAITING] = "waiting",         [RUN_PREPARING] = "preparing",
-    [RUN_LOOKING] = "looking",         [RUN_RUNNING] = "running",
-    [RUN_INTERRUPTED] = "interrupted", [RUN_STOPPING] = "stopping",
-    [RUN_LISTING] = "listing files",   [RUN_SHOWING] = "reading pictures",
+static const char *const run_state_names[] = {
+    [RUN_WAITING] = "waiting",
+    [RUN_PREPARING] = "preparing",
+    [RUN_ACTING] = "acting",
 };
 
-static const char *const end_names[] = {
+static const char *const run_end_names[] = {
     [RUN_ENDED] = "ended",
     [RUN_TIMED_OUT] = "timed out",
     [RUN_DISK_LIMIT] = "used too much disk",
     [RUN_FAILED] = "failed",
 };
 
-/* Where a run may go from each state, as bits. */
-static const unsigned next_states[] = {
+/* The states that may follow each state, as bits. */
+static const unsigned run_next_states[] = {
     [RUN_WAITING] = 1 << RUN_PREPARING,
-    [RUN_PREPARING] = 1 << RUN_LOOKING | 1 << RUN_WAITING,
-    [RUN_LOOKING] = 1 << RUN_RUNNING | 1 << RUN_PREPARING,
-    [RUN_RUNNING] =
-        1 << RUN_INTERRUPTED | 1 << RUN_STOPPING | 1 << RUN_LISTING | 1 << RUN_PREPARING,
-    [RUN_INTERRUPTED] = 1 << RUN_STOPPING | 1 << RUN_LISTING,
-    [RUN_STOPPING] = 1 << RUN_LISTING,
-    [RUN_LISTING] = 1 << RUN_SHOWING,
-    [RUN_SHOWING] = 0,
+    [RUN_PREPARING] = 1 << RUN_ACTING | 1 << RUN_WAITING,
+    [RUN_ACTING] = 1 << RUN_PREPARING,
 };
-
-static struct ev_loop *loop_of(const struct run *run)
-{
-    return executor_loop(run->executor);
-}
-
-static void stop_watching(struct run *run)
-{
-    ev_timer_stop(loop_of(run), &run->deadline);
-    directory_look_cancel(&run->look);
-}
-
-static void start_deadline(struct run *run, double seconds)
-{
-    ev_now_update(loop_of(run));
-    ev_timer_set(&run->deadline, seconds, 0.);
-    ev_timer_start(loop_of(run), &run->deadline);
-}
 
 static void run_set_state(struct run *run, enum run_state state)
 {
-    assert(next_states[run->state] & 1U << state);
-    log_debug("run %lu: %s -> %s", run->number, state_names[run->state], state_names[state]);
+    assert(run_next_states[run->state] & 1U << state);
+    log_debug("run %lu: %s -> %s", run->number, run_state_names[run->state],
+              run_state_names[state]);
     run->state = state;
     if (state == RUN_PREPARING) {
         run->placed_at = clock_seconds();
         run->prepared_at = 0;
     }
-    if (state == RUN_RUNNING && !run->execution->is_starting)
-        start_deadline(run, run->request.timeout);
-    if (state == RUN_INTERRUPTED)
-        start_deadline(run, INTERRUPTED_SECONDS);
-    if (state == RUN_PREPARING || state == RUN_STOPPING || state == RUN_LISTING)
-        stop_watching(run);
 }
 
 bool run_is_cancelled(const struct run *run)
@@ -85,11 +57,12 @@ static void run_finish(struct run *run, const struct execution_end *end)
     const struct run_report report = run_report_of(run, end);
 
     run_count(run, end);
-    log_debug(
-        "run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu", run->number,
-        end_names[run->end], run_is_cancelled(run) ? " after it was cancelled" : "",
-        run->request.environment->name, report.total_seconds, end->cpu_seconds,
-        (size_t)run->streams[PROCESS_STDOUT].total, (size_t)run->streams[PROCESS_STDERR].total);
+    log_debug("run %lu %s%s environment=%s seconds=%.3f cpu=%.3f stdout=%zu stderr=%zu",
+              run->number, run_end_names[run->turn.end],
+              run_is_cancelled(run) ? " after it was cancelled" : "",
+              run->request.environment->name, report.total_seconds, end->cpu_seconds,
+              (size_t)run->turn.streams[PROCESS_STDOUT].total,
+              (size_t)run->turn.streams[PROCESS_STDERR].total);
     executor_leave(run->executor, run);
     if (!run_is_cancelled(run))
         run->request.done(run->request.data, &report);
@@ -102,132 +75,122 @@ static void run_fail(struct run *run)
     const struct environment *environment = run->request.environment;
     const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
 
-    run->end = RUN_FAILED;
-    run->changes.are_complete = true;
+    run->turn.end = RUN_FAILED;
+    run->turn.changes.are_complete = true;
     run_finish(run, &end);
 }
 
 /* Output and end of the execution */
 
+static struct run *run_of(struct turn *turn)
+{
+    return CONTAINER_OF(turn, struct run, turn);
+}
+
 static void run_on_began(struct execution_listener *listener)
 {
-    struct run *run = CONTAINER_OF(listener, struct run, listener);
+    struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
-    if (run->state == RUN_RUNNING)
-        start_deadline(run, run->request.timeout);
+    if (run->turn.state == TURN_WORKING)
+        turn_start_deadline(&run->turn, run->request.timeout);
 }
 
 static void run_on_output(struct execution_listener *listener, enum process_stream stream,
                           const char *data, size_t length)
 {
-    struct run *run = CONTAINER_OF(listener, struct run, listener);
+    struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
-    run->newest = stream;
-    capture_append(&run->streams[stream], data, length);
+    turn_take_output(&run->turn, stream, data, length);
     if (run->request.output)
         run->request.output(run->request.data, stream, data, length);
 }
 
-static void run_stop(struct run *run, enum run_end end)
-{
-    run->end = end;
-    run_set_state(run, RUN_STOPPING);
-    run->execution->kill(run->execution);
-}
-
-/* The script may ignore it, or make the most of the time that it gets. */
-static void run_interrupt(struct run *run)
-{
-    run->end = RUN_TIMED_OUT;
-    run_set_state(run, RUN_INTERRUPTED);
-    run->execution->interrupt(run->execution);
-}
-
-static void run_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct run *run = CONTAINER_OF(timer, struct run, deadline);
-
-    (void)loop;
-    (void)events;
-    if (run->state == RUN_RUNNING)
-        run_interrupt(run);
-    else
-        run_stop(run, RUN_TIMED_OUT);
-}
-
 static void run_on_grown(struct directory_watch *watch)
 {
-    struct run *run = CONTAINER_OF(watch, struct run, growth);
+    struct turn *turn = CONTAINER_OF(watch, struct turn, growth);
 
-    if (run->state == RUN_RUNNING)
-        run_stop(run, RUN_DISK_LIMIT);
-    else if (run->state == RUN_INTERRUPTED)
-        run_stop(run, RUN_TIMED_OUT);
+    if (turn->state == TURN_WORKING)
+        turn_stop(turn, RUN_DISK_LIMIT);
+    else if (turn->state == TURN_INTERRUPTED)
+        turn_stop(turn, RUN_TIMED_OUT);
 }
 
-static void run_conclude(struct run *run)
+static void run_on_shown(struct turn *turn)
 {
-    run_finish(run, &run->execution_end);
+    run_finish(run_of(turn), &turn->execution_end);
 }
 
-static void run_on_pictures(struct gallery *gallery)
+static void run_on_listed(struct turn *turn)
 {
-    run_conclude(CONTAINER_OF(gallery, struct run, gallery));
-}
+    const struct execution_end *end = &turn->execution_end;
 
-/* The files that the process has left are known, unless the run is cancelled. */
-static void run_show(struct run *run)
-{
-    run_judge(run);
-    if (!run_is_cancelled(run))
-        run->changes = directory_look_changes(&run->look);
-    if (run_has_pictures(run) && gallery_start(&run->gallery, working_directory_fd(run->directory),
-                                               run->changes.files) == OUTCOME_PENDING)
-        run_set_state(run, RUN_SHOWING);
-    else
-        run_conclude(run);
-}
-
-static void run_list(struct run *run)
-{
-    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
-        run_show(run);
+    run_judge(run_of(turn));
+    turn_show(turn, end->returncode == 0 && !end->survivors);
 }
 
 static void run_on_measured(struct directory_watch *watch)
 {
-    run_list(CONTAINER_OF(watch, struct run, growth));
+    turn_list(CONTAINER_OF(watch, struct turn, growth));
+}
+
+/* True while the code of RUN would be delivered as it was. */
+static bool run_is_well_delivered(const struct run *run)
+{
+    return run->claim.delivery == environment_delivery(run->request.environment);
 }
 
 /* Its script has not run: its way there begins again. */
 static void run_begin_again(struct run *run)
 {
-    directory_watch_end(&run->growth);
+    turn_leave(&run->turn);
+    directory_watch_end(&run->turn.growth);
     directory_claim_close(&run->claim);
     run_begin(run);
 }
 
 static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
-    struct run *run = CONTAINER_OF(listener, struct run, listener);
+    struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
-    run->execution = NULL;
-    if (end->refused && run->state == RUN_RUNNING && !run_is_well_delivered(run)) {
+    run->turn.execution = NULL;
+    if (end->refused && run->turn.state == TURN_WORKING && !run_is_well_delivered(run)) {
         run_begin_again(run);
         return;
     }
-    run->execution_end = *end;
-    json_incref((json_t *)end->receipt.missing);
-    json_incref((json_t *)end->receipt.devices);
-    json_incref(end->stacks);
-    run_set_state(run, RUN_LISTING);
-    if (run_is_cancelled(run))
-        run_show(run);
-    else if (directory_watch_finish(&run->growth) == OUTCOME_READY)
-        run_list(run);
+    turn_note_end(&run->turn, end);
+    turn_end_work(&run->turn);
+    if (run_is_cancelled(run)) {
+        run_judge(run);
+        run_on_shown(&run->turn);
+    } else if (directory_watch_finish(&run->turn.growth) == OUTCOME_READY) {
+        turn_list(&run->turn);
+    }
 }
 
 /* The way to its script */
+
+static int run_start_execution(struct run *run)
+{
+    const struct execution_request request = {
+        .directory = working_directory_path(run->directory),
+        .directory_fd = working_directory_fd(run->directory),
+        .script = run->claim.script,
+        .code = run->claim.delivery == SCRIPT_IN_PLACE ? NULL : run->code,
+        .code_length = run->request.code_length,
+        .code_file = run->claim.file,
+        .variables = (const char *const *)run->variables,
+        .arguments = (const char *const *)run->arguments,
+        .isolation = run->request.isolation,
+        .recurrence = run->request.recurrence,
+        .imports = run->request.imports,
+        .owner = run->owner,
+        .timeout = run->request.timeout,
+    };
+
+    run->turn.execution =
+        environment_start(run->request.environment, &request, &run->turn.listener, &run->error);
+    return run->turn.execution ? 0 : -1;
+}
 
 static void run_launch(struct run *run)
 {
@@ -235,7 +198,7 @@ static void run_launch(struct run *run)
         run_fail(run);
         return;
     }
-    run_set_state(run, RUN_RUNNING);
+    turn_work(&run->turn, run->turn.execution->is_starting ? 0 : run->request.timeout);
     log_debug("run %lu started environment=%s timeout=%g", run->number,
               run->request.environment->name, run->request.timeout);
 }
@@ -252,25 +215,26 @@ static void run_go_on(struct run *run)
 
 static void run_on_founded(struct directory_watch *watch)
 {
-    run_go_on(CONTAINER_OF(watch, struct run, growth));
+    run_go_on(CONTAINER_OF(watch, struct run, turn.growth));
 }
 
 /* The files are known; their size is measured on its own. */
-static void run_measure(struct run *run)
+static void run_on_looked(struct turn *turn)
 {
-    directory_look_note(&run->look);
-    if (directory_watch_begin(&run->growth, run->directory) == OUTCOME_READY)
-        run_go_on(run);
+    directory_look_note(&turn->look);
+    if (directory_watch_begin(&turn->growth, turn->directory) == OUTCOME_READY)
+        run_go_on(run_of(turn));
 }
 
-static void run_on_looked(struct directory_look *look)
+/* Its directory gets the script and the files of the call, as its environment delivers them now. */
+static int run_open_claim(struct run *run)
 {
-    struct run *run = CONTAINER_OF(look, struct run, look);
+    enum script_delivery delivery = environment_delivery(run->request.environment);
 
-    if (run->state == RUN_LOOKING)
-        run_measure(run);
-    else
-        run_show(run);
+    if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
+        directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
+        return -1;
+    return run_files_put(run->request.environment, run->directory, run->files, &run->error);
 }
 
 /* Another run ends by itself, at its timeout at the latest; a session may stay for hours. */
@@ -302,9 +266,8 @@ static void run_execute(struct run *run)
         run_fail(run);
         return;
     }
-    run_set_state(run, RUN_LOOKING);
-    if (directory_look_start(&run->look, run->directory) == OUTCOME_READY)
-        run_measure(run);
+    run_set_state(run, RUN_ACTING);
+    turn_look(&run->turn);
 }
 
 static void run_tell_step(const struct run *run, const struct preparation_step *step)
@@ -386,11 +349,38 @@ static void run_copy_request(struct run *run, const struct run_request *request)
     run->owner = memory_copy_string(request->owner);
 }
 
+static const struct turn_ops run_turn_ops = {
+    .looked = run_on_looked,
+    .expired = turn_expire,
+    .listed = run_on_listed,
+    .shown = run_on_shown,
+};
+
+static void run_init_turn(struct run *run)
+{
+    AUTO_FREE char *name = memory_format("run %lu", run->number);
+
+    turn_init(&run->turn, &(struct turn_settings){
+                              .ops = &run_turn_ops,
+                              .name = name,
+                              .loop = executor_loop(run->executor),
+                              .environment = run->request.environment,
+                              .directory = run->directory,
+                              .picture_helper = run->request.picture_helper,
+                              .grace_seconds = RUN_GRACE_SECONDS,
+                          });
+    run->turn.listener.began = run_on_began;
+    run->turn.listener.output = run_on_output;
+    run->turn.listener.ended = run_on_ended;
+    run->turn.growth.founded = run_on_founded;
+    run->turn.growth.exceeded = run_on_grown;
+    run->turn.growth.finished = run_on_measured;
+}
+
 struct run *run_new(struct executor *executor, const struct run_request *request,
                     unsigned long number)
 {
     struct run *run = NEW(struct run);
-    size_t limit = request->environment->settings.output;
 
     run->number = number;
     run_copy_request(run, request);
@@ -399,47 +389,19 @@ struct run *run_new(struct executor *executor, const struct run_request *request
     run->client = request->client;
     run->waiter.progress = run_on_progress;
     run->waiter.prepared = run_on_prepared;
-    run->listener.began = run_on_began;
-    run->listener.output = run_on_output;
-    run->listener.ended = run_on_ended;
     run->error.rest = &run->error_rest;
     run->submitted_at = clock_seconds();
     list_init(&run->link);
     list_init(&run->waiter.link);
-    for (int i = 0; i < PROCESS_STREAMS; i++)
-        capture_init(&run->streams[i], limit);
-    directory_look_init(&run->look, loop_of(run), run_on_looked);
-    ev_timer_init(&run->deadline, run_on_deadline, 0., 0.);
-    run->gallery = (struct gallery){
-        .loop = loop_of(run),
-        .host = request->environment->host,
-        .helper = request->picture_helper,
-        .done = run_on_pictures,
-    };
-    run->growth = (struct directory_watch){
-        .loop = loop_of(run),
-        .limit = request->environment->settings.disk,
-        .founded = run_on_founded,
-        .exceeded = run_on_grown,
-        .finished = run_on_measured,
-    };
+    run_init_turn(run);
     return run;
 }
 
 void run_free(struct run *run)
 {
-    stop_watching(run);
-    directory_look_deinit(&run->look);
-    directory_watch_end(&run->growth);
-    gallery_deinit(&run->gallery);
-    json_decref(run->changes.files);
-    json_decref((json_t *)run->execution_end.receipt.missing);
-    json_decref((json_t *)run->execution_end.receipt.devices);
-    json_decref(run->execution_end.stacks);
+    turn_deinit(&run->turn);
     directory_claim_close(&run->claim);
     working_directory_unref(run->directory);
-    for (int i = 0; i < PROCESS_STREAMS; i++)
-        capture_deinit(&run->streams[i]);
     environment_release(run->request.environment);
     memory_free_strings(run->variables);
     memory_free_strings(run->arguments);
@@ -456,7 +418,7 @@ void run_cancel(struct run *run)
     run->request.recurrence = NULL;
     run->request.output = NULL;
     run->request.progress = NULL;
-    if (run->state < RUN_RUNNING) {
+    if (run->turn.state < TURN_WORKING) {
         environment_forget_waiter(&run->waiter);
         run_count(run, NULL);
         executor_leave(run->executor, run);
@@ -464,22 +426,22 @@ void run_cancel(struct run *run)
         return;
     }
     run->client = NULL;
-    if (run->state == RUN_RUNNING || run->state == RUN_INTERRUPTED)
-        run_stop(run, RUN_ENDED);
-    else if (run->state >= RUN_LISTING)
-        run_conclude(run);
+    if (turn_is_working(&run->turn))
+        turn_stop(&run->turn, RUN_ENDED);
+    else if (run->turn.state >= TURN_LISTING)
+        run_on_shown(&run->turn);
 }
 
 const char *run_activity(const struct run *run)
 {
     const char *step = run->request.environment->step.text;
 
-    return run->state == RUN_PREPARING && *step ? step : state_names[run->state];
+    if (run->state == RUN_ACTING)
+        return turn_activity(&run->turn);
+    return run->state == RUN_PREPARING && *step ? step : run_state_names[run->state];
 }
 
 char *run_last_line(const struct run *run)
 {
-    enum process_stream other = run->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
-
-    return capture_newest_line(&run->streams[run->newest], &run->streams[other]);
+    return turn_last_line(&run->turn);
 }

@@ -14,8 +14,8 @@ static const char *run_outcome_name(const struct run *run, const struct executio
 
     if (run_is_cancelled(run))
         return "cancelled";
-    if (run->end != RUN_ENDED)
-        return names[run->end];
+    if (run->turn.end != RUN_ENDED)
+        return names[run->turn.end];
     if (end->returncode == 0)
         return "success";
     return end->out_of_memory ? "memory_limit" : "error";
@@ -28,7 +28,7 @@ void run_count(const struct run *run, const struct execution_end *end)
     metrics_count(METRIC_RUNS, name, end ? run_outcome_name(run, end) : "cancelled");
     if (run->placed_at > 0)
         metrics_observe(METRIC_QUEUE_SECONDS, name, run->placed_at - run->submitted_at);
-    if (!end || run->state < RUN_RUNNING)
+    if (!end || run->turn.state < TURN_WORKING)
         return;
     metrics_count(METRIC_STARTS, name, end->ahead_seconds > 0 ? "warm" : "cold");
     metrics_observe(METRIC_RUN_SECONDS, name, end->run_seconds);
@@ -36,22 +36,16 @@ void run_count(const struct run *run, const struct execution_end *end)
 
 void run_judge(struct run *run)
 {
-    const struct execution_end *end = &run->execution_end;
+    const struct execution_end *end = &run->turn.execution_end;
 
     if (end->failure[0]) {
-        run->end = RUN_FAILED;
+        run->turn.end = RUN_FAILED;
         error_set(&run->error, ERROR_UNAVAILABLE, "%s", end->failure);
-    } else if (run->end == RUN_ENDED && (run->growth.is_exceeded || end->out_of_disk)) {
-        run->end = RUN_DISK_LIMIT;
+    } else if (run->turn.end == RUN_ENDED && (run->turn.growth.is_exceeded || end->out_of_disk)) {
+        run->turn.end = RUN_DISK_LIMIT;
     }
     if (end->survivors)
         log_error("containment failed: processes of run %lu are still alive", run->number);
-}
-
-bool run_has_pictures(const struct run *run)
-{
-    return run->gallery.helper && run->changes.files && run->end == RUN_ENDED &&
-           run->execution_end.returncode == 0 && !run->execution_end.survivors;
 }
 
 struct run_report run_report_of(const struct run *run, const struct execution_end *end)
@@ -59,14 +53,14 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
     double now = clock_seconds();
 
     return (struct run_report){
-        .end = run->end,
+        .end = run->turn.end,
         .error = run->error,
         .execution = *end,
-        .streams = run->streams,
-        .files = run->changes.files,
-        .has_removed_files = run->changes.has_removed,
-        .files_are_complete = run->changes.are_complete,
-        .pictures = run->gallery.pictures,
+        .streams = run->turn.streams,
+        .files = run->turn.changes.files,
+        .has_removed_files = run->turn.changes.has_removed,
+        .files_are_complete = run->turn.changes.are_complete,
+        .pictures = run->turn.gallery.pictures,
         .directory = run->directory,
         .script = run->claim.script,
         .working_directory = working_directory_handle(run->directory),

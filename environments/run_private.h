@@ -1,33 +1,22 @@
 /* One run, from the moment it has been accepted to its end; the inside of executor.h.
  *
- *     WAITING -> PREPARING -> LOOKING -> RUNNING -> INTERRUPTED -> STOPPING -> LISTING -> SHOWING
+ *     WAITING -> PREPARING -> ACTING
  *
- * If its code cannot reach the interpreter as it was delivered, which may turn out as late as in
- * RUNNING, the run begins again.
+ * ACTING is its turn (turn.h). If its code cannot reach the interpreter as it was delivered, which
+ * may turn out as late as when it works, the run begins again.
  *
- * At its deadline the script is interrupted, and half a second later everything is killed. After a
- * cancel everything is killed at once. A run outlives its owner: run_cancel forgets the owner, and
- * its process is waited for before the run is freed. */
+ * After a cancel everything is killed at once. A run outlives its owner: run_cancel forgets the
+ * owner, and its process is waited for before the run is freed. */
 #pragma once
 
-#include "environments/execution.h"
 #include "environments/executor.h"
-#include "environments/pictures/gallery.h"
-#include "environments/workplace/directory_look.h"
-#include "environments/workplace/directory_watch.h"
+#include "environments/turn.h"
 #include "environments/workplace/working_directory.h"
 
-#include <ev.h>
-
 enum run_state {
-    RUN_WAITING,     /* for a place */
-    RUN_PREPARING,   /* waits for its environment */
-    RUN_LOOKING,     /* looks at the files in its directory */
-    RUN_RUNNING,     /* waits for its process */
-    RUN_INTERRUPTED, /* waits for its process, whose script was interrupted */
-    RUN_STOPPING,    /* waits for its process, which has been killed */
-    RUN_LISTING,     /* looks at the files that its process has left */
-    RUN_SHOWING,     /* waits for the pictures among them */
+    RUN_WAITING,   /* for a place */
+    RUN_PREPARING, /* waits for its environment */
+    RUN_ACTING,    /* waits for the end of its turn */
 };
 
 struct run {
@@ -48,18 +37,7 @@ struct run {
     enum run_state state;
     struct environment_waiter waiter;
     struct directory_claim claim;
-    struct directory_look look; /* at the directory */
-    struct execution_listener listener;
-    struct execution *execution; /* borrowed; NULL unless it is going */
-    struct capture streams[PROCESS_STREAMS];
-    enum process_stream newest; /* which one wrote last */
-    ev_timer deadline;
-    struct directory_watch growth;    /* of the directory */
-    struct directory_changes changes; /* of the directory; its files are owned */
-    struct gallery gallery;           /* of the pictures among the changes */
-
-    enum run_end end;
-    struct execution_end execution_end; /* its list of missing layers: a reference */
+    struct turn turn;
     struct error error;
     struct error_rest error_rest; /* of its message */
     double submitted_at;          /* monotonic seconds */
@@ -77,25 +55,11 @@ bool run_is_cancelled(const struct run *run);
 /* Decides how RUN ended, from the end of its execution and the growth of its directory. */
 void run_judge(struct run *run);
 
-/* True when the report is to have pictures. A failure has none: some services of models refuse them
- * there, and some clients show the model their text. */
-bool run_has_pictures(const struct run *run);
-
 /* Everything in it is borrowed from RUN and END. */
 struct run_report run_report_of(const struct run *run, const struct execution_end *end);
 
 /* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
 void run_count(const struct run *run, const struct execution_end *end);
-
-/* The start of its execution (run_start.c) */
-
-/* Its directory gets the script and the files of the call, as its environment delivers them now. */
-int run_open_claim(struct run *run);
-
-int run_start_execution(struct run *run);
-
-/* Whether the code of RUN would be delivered now as it was. */
-bool run_is_well_delivered(const struct run *run);
 
 /* Begins a waiting RUN, which has a place now. */
 void run_begin(struct run *run);

@@ -46,18 +46,12 @@ const char *cell_activity(const struct cell *cell)
         return "waiting";
     if (notebook->state == NOTEBOOK_PREPARING && *step)
         return step;
-    return notebook->state < NOTEBOOK_LOOKING ? "preparing" : "running";
+    return notebook->state == NOTEBOOK_ACTING ? "running" : "preparing";
 }
 
 char *cell_last_line(const struct cell *cell)
 {
-    const struct notebook *notebook = cell->notebook;
-    enum process_stream other =
-        notebook->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
-
-    if (!cell_is_current(cell))
-        return NULL;
-    return capture_newest_line(&notebook->streams[notebook->newest], &notebook->streams[other]);
+    return cell_is_current(cell) ? turn_last_line(&cell->notebook->turn) : NULL;
 }
 
 void cell_tell_step(struct environment_waiter *waiter, const struct preparation_step *step)

@@ -11,15 +11,22 @@
 
 /* The end of a cell */
 
+static struct notebook *notebook_of(struct turn *turn)
+{
+    return CONTAINER_OF(turn, struct notebook, turn);
+}
+
 static void notebook_conclude(struct notebook *notebook)
 {
     struct cell *cell = notebook_current(notebook);
 
+    turn_leave(&notebook->turn);
     notebook_set_state(notebook, NOTEBOOK_RESTING);
     notebook->count++;
     list_remove(&cell->link);
+    cell->end = notebook->turn.end;
     cell_finish(cell);
-    notebook_renew(notebook);
+    turn_renew(&notebook->turn);
     if (notebook->is_over)
         notebook_close(notebook, false);
     else
@@ -29,59 +36,39 @@ static void notebook_conclude(struct notebook *notebook)
 /* The current cell cannot be executed, nor can any other one. */
 static void notebook_give_up(struct notebook *notebook)
 {
-    struct cell *cell = notebook_current(notebook);
-
-    cell->end = RUN_FAILED;
-    error_copy(&cell->error, &notebook->error);
+    notebook->turn.end = RUN_FAILED;
+    error_copy(&notebook_current(notebook)->error, &notebook->error);
     notebook->is_over = true;
     notebook_conclude(notebook);
 }
 
-static void notebook_on_pictures(struct gallery *gallery)
+static void notebook_on_shown(struct turn *turn)
 {
-    notebook_conclude(CONTAINER_OF(gallery, struct notebook, gallery));
+    notebook_conclude(notebook_of(turn));
 }
 
-static bool notebook_has_pictures(const struct notebook *notebook, const struct cell *cell)
+static void notebook_on_listed(struct turn *turn)
 {
-    return notebook->gallery.helper && notebook->changes.files && cell->end == RUN_ENDED &&
-           cell->status == 0 && !notebook->is_over;
-}
+    const struct notebook *notebook = notebook_of(turn);
 
-static void notebook_show(struct notebook *notebook)
-{
-    struct cell *cell = notebook_current(notebook);
-
-    notebook->changes = directory_look_changes(&notebook->look);
-    if (notebook_has_pictures(notebook, cell) &&
-        gallery_start(&notebook->gallery, working_directory_fd(notebook->directory),
-                      notebook->changes.files) == OUTCOME_PENDING)
-        notebook_set_state(notebook, NOTEBOOK_SHOWING);
-    else
-        notebook_conclude(notebook);
+    turn_show(turn, notebook_current(notebook)->status == 0 && !notebook->is_over);
 }
 
 static void notebook_list(struct notebook *notebook)
 {
     notebook_current(notebook)->ended_at = clock_seconds();
-    notebook_set_state(notebook, NOTEBOOK_LISTING);
-    if (directory_look_start(&notebook->look, notebook->directory) == OUTCOME_READY)
-        notebook_show(notebook);
-}
-
-static bool notebook_is_working(const struct notebook *notebook)
-{
-    return notebook->state == NOTEBOOK_WORKING || notebook->state == NOTEBOOK_INTERRUPTED;
+    turn_end_work(&notebook->turn);
+    turn_list(&notebook->turn);
 }
 
 void notebook_kill(struct notebook *notebook, enum run_end end)
 {
-    if (notebook_is_working(notebook)) {
-        notebook_current(notebook)->end = end;
-        notebook_set_state(notebook, NOTEBOOK_STOPPING);
-    }
-    if (notebook->execution)
-        notebook->execution->kill(notebook->execution);
+    struct execution *execution = notebook->turn.execution;
+
+    if (turn_is_working(&notebook->turn))
+        turn_stop(&notebook->turn, end);
+    else if (execution)
+        execution->kill(execution);
 }
 
 /* It may also be about to end, and then says how. */
@@ -92,45 +79,33 @@ static void notebook_on_nonsense(struct notebook *notebook)
     error_set(
         &notebook->error, ERROR_UNAVAILABLE,
         "the session was ended: its code has closed or used a descriptor that is not its own");
-    notebook_start_deadline(notebook, NOTEBOOK_GRACE_SECONDS);
+    turn_start_deadline(&notebook->turn, NOTEBOOK_GRACE_SECONDS);
 }
 
 static void notebook_on_answer(struct notebook *notebook, int status)
 {
-    if (!notebook_is_working(notebook)) {
+    if (!turn_is_working(&notebook->turn)) {
         notebook_on_nonsense(notebook);
         return;
     }
-    notebook->execution->drain(notebook->execution);
+    notebook->turn.execution->drain(notebook->turn.execution);
     cell_note_usage(notebook_current(notebook));
     notebook_current(notebook)->status = status;
     notebook_list(notebook);
 }
 
-static void notebook_interrupt(struct notebook *notebook)
+/* Without its link the Python cannot say that a cell has ended. */
+static void notebook_on_expired(struct turn *turn)
 {
-    notebook_current(notebook)->end = RUN_TIMED_OUT;
-    notebook_set_state(notebook, NOTEBOOK_INTERRUPTED);
-    notebook->execution->interrupt(notebook->execution);
-}
-
-static void notebook_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct notebook *notebook = CONTAINER_OF(timer, struct notebook, deadline);
-
-    (void)loop;
-    (void)events;
-    if (notebook->channel.fd < 0)
-        notebook_kill(notebook, RUN_FAILED);
-    else if (notebook->state == NOTEBOOK_WORKING)
-        notebook_interrupt(notebook);
+    if (notebook_of(turn)->channel.fd < 0)
+        notebook_kill(notebook_of(turn), RUN_FAILED);
     else
-        notebook_kill(notebook, RUN_TIMED_OUT);
+        turn_expire(turn);
 }
 
 static void notebook_on_grown(struct directory_watch *watch)
 {
-    notebook_kill(CONTAINER_OF(watch, struct notebook, growth), RUN_DISK_LIMIT);
+    notebook_kill(CONTAINER_OF(watch, struct notebook, turn.growth), RUN_DISK_LIMIT);
 }
 
 static void notebook_on_measured(struct directory_watch *watch)
@@ -141,16 +116,13 @@ static void notebook_on_measured(struct directory_watch *watch)
 static void notebook_on_output(struct execution_listener *listener, enum process_stream stream,
                                const char *data, size_t length)
 {
-    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
-
-    notebook->newest = stream;
-    capture_append(&notebook->streams[stream], data, length);
+    turn_take_output(CONTAINER_OF(listener, struct turn, listener), stream, data, length);
 }
 
 /* Sets the error of cells that come after the end of the Python. */
 static void notebook_explain_end(struct notebook *notebook)
 {
-    const struct execution_end *end = &notebook->execution_end;
+    const struct execution_end *end = &notebook->turn.execution_end;
     static const char rest[] = "; its variables are gone, and this code was not executed";
 
     notebook->error = (struct error)ERROR_INIT;
@@ -159,7 +131,7 @@ static void notebook_explain_end(struct notebook *notebook)
     else if (end->out_of_memory)
         error_set(&notebook->error, ERROR_UNAVAILABLE,
                   "the session has used more memory than its limit and has ended%s", rest);
-    else if (end->out_of_disk || notebook->growth.is_exceeded)
+    else if (end->out_of_disk || notebook->turn.growth.is_exceeded)
         error_set(&notebook->error, ERROR_UNAVAILABLE,
                   "the session has written more than its limit and has ended%s", rest);
     else if (notebook->is_copy && end->returncode == -SIGKILL)
@@ -173,46 +145,47 @@ static void notebook_explain_end(struct notebook *notebook)
                   "the session has ended with exit status %d%s", end->returncode, rest);
 }
 
-/* Its Python has ended while CELL was at work. */
-static void notebook_judge(struct notebook *notebook, struct cell *cell)
+/* Its Python has ended while a cell was at work. */
+static void notebook_judge(struct notebook *notebook)
 {
-    const struct execution_end *end = &notebook->execution_end;
+    struct turn *turn = &notebook->turn;
 
-    if (end->failure[0])
-        cell->end = RUN_FAILED;
-    else if (cell->end == RUN_ENDED && end->out_of_disk)
-        cell->end = RUN_DISK_LIMIT;
-    if (cell->end == RUN_FAILED)
-        error_copy(&cell->error, &notebook->error);
+    if (turn->execution_end.failure[0])
+        turn->end = RUN_FAILED;
+    else if (turn->end == RUN_ENDED && turn->execution_end.out_of_disk)
+        turn->end = RUN_DISK_LIMIT;
+    if (turn->end == RUN_FAILED)
+        error_copy(&notebook_current(notebook)->error, &notebook->error);
 }
 
 static void notebook_on_ended(struct execution_listener *listener, const struct execution_end *end)
 {
-    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
+    struct turn *turn = &notebook->turn;
     bool was_cut = notebook->error.code != ERROR_NONE && end->returncode == -SIGKILL &&
-                   !end->failure[0] && !ev_is_active(&notebook->deadline);
+                   !end->failure[0] && !ev_is_active(&turn->deadline);
 
-    notebook->execution = NULL;
     notebook->is_over = true;
-    ev_timer_stop(notebook->loop, &notebook->deadline);
+    ev_timer_stop(notebook->loop, &turn->deadline);
     notebook_link_close(notebook);
-    notebook_note_end(notebook, end);
+    turn_note_end(turn, end);
     if (!was_cut)
         notebook_explain_end(notebook);
     if (notebook->is_closed)
         notebook_schedule(notebook);
     else if (notebook->state == NOTEBOOK_STARTING)
         notebook_give_up(notebook);
-    else if (notebook_is_working(notebook) || notebook->state == NOTEBOOK_STOPPING) {
-        notebook_judge(notebook, notebook_current(notebook));
+    else if (turn_is_working(turn) || turn->state == TURN_STOPPING) {
+        notebook_judge(notebook);
         notebook_list(notebook);
     }
 }
 
 /* The way to its code */
 
-static void notebook_send(struct notebook *notebook)
+static void notebook_on_looked(struct turn *turn)
 {
+    struct notebook *notebook = notebook_of(turn);
     struct cell *cell = notebook_current(notebook);
 
     if (notebook->is_over) {
@@ -223,41 +196,31 @@ static void notebook_send(struct notebook *notebook)
         notebook_conclude(notebook);
         return;
     }
-    directory_look_note(&notebook->look);
+    directory_look_note(&turn->look);
     cell_note_usage_before(cell);
     cell->sent_at = clock_seconds();
-    notebook_set_state(notebook, NOTEBOOK_WORKING);
+    turn_work(turn, cell->request.timeout);
     if (notebook->channel.fd < 0)
-        notebook_start_deadline(notebook, NOTEBOOK_GRACE_SECONDS); /* it is ending */
+        turn_start_deadline(turn, NOTEBOOK_GRACE_SECONDS); /* it is ending */
     else
         notebook_link_send(notebook, cell);
 }
 
-static void notebook_on_looked(struct directory_look *look)
-{
-    struct notebook *notebook = CONTAINER_OF(look, struct notebook, look);
-
-    if (notebook->state == NOTEBOOK_LOOKING)
-        notebook_send(notebook);
-    else
-        notebook_show(notebook);
-}
-
 /* Only this cell fails if its files cannot be put there. */
-static void notebook_look(struct notebook *notebook)
+static void notebook_act(struct notebook *notebook)
 {
     struct cell *cell;
 
-    notebook_set_state(notebook, NOTEBOOK_LOOKING);
+    notebook_set_state(notebook, NOTEBOOK_ACTING);
     cell = notebook_current(notebook);
     cell->prepared_at = clock_seconds();
     if (run_files_put(notebook->environment, notebook->directory, cell->request.files,
-                      &cell->error) < 0) {
-        cell->end = RUN_FAILED;
-        notebook_conclude(notebook);
-    } else if (directory_look_start(&notebook->look, notebook->directory) == OUTCOME_READY) {
-        notebook_send(notebook);
+                      &cell->error) == 0) {
+        turn_look(&notebook->turn);
+        return;
     }
+    notebook->turn.end = RUN_FAILED;
+    notebook_conclude(notebook);
 }
 
 /* The modules to import ahead in the next Python that starts like this one. */
@@ -287,10 +250,10 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .owner = notebook->owner,
     };
 
-    notebook->execution =
-        environment_start(notebook->environment, &request, &notebook->listener, err);
+    notebook->turn.execution =
+        environment_start(notebook->environment, &request, &notebook->turn.listener, err);
     cell->request.recurrence = NULL;
-    return notebook->execution ? 0 : -1;
+    return notebook->turn.execution ? 0 : -1;
 }
 
 /* In a sandbox the program may be laid over script.py, where people see the code of this cell. */
@@ -322,25 +285,25 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
-    (void)directory_watch_begin(&notebook->growth, notebook->directory);
+    (void)directory_watch_begin(&notebook->turn.growth, notebook->directory);
     return 0;
 }
 
 /* It is not the time of a cell that a container takes to start. */
 static void notebook_use_python(struct notebook *notebook)
 {
-    if (notebook->execution->is_starting)
+    if (notebook->turn.execution->is_starting)
         notebook_set_state(notebook, NOTEBOOK_STARTING);
     else
-        notebook_look(notebook);
+        notebook_act(notebook);
 }
 
 static void notebook_on_began(struct execution_listener *listener)
 {
-    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
 
     if (notebook->state == NOTEBOOK_STARTING)
-        notebook_look(notebook);
+        notebook_act(notebook);
 }
 
 static void notebook_go_on(struct notebook *notebook)
@@ -384,7 +347,7 @@ static void notebook_begin(struct notebook *notebook)
     struct cell *cell = CONTAINER_OF(notebook->cells.next, struct cell, link);
 
     cell->began_at = clock_seconds();
-    if (!notebook->execution && !notebook->is_over) {
+    if (!notebook->turn.execution && !notebook->is_over) {
         notebook_prepare(notebook);
         return;
     }
@@ -392,7 +355,7 @@ static void notebook_begin(struct notebook *notebook)
         notebook_use_python(notebook);
         return;
     }
-    notebook_set_state(notebook, NOTEBOOK_LOOKING);
+    notebook_set_state(notebook, NOTEBOOK_ACTING);
     notebook_give_up(notebook);
 }
 
@@ -404,7 +367,7 @@ static void notebook_on_next(struct ev_loop *loop, ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    if (notebook->is_closed && !notebook->execution)
+    if (notebook->is_closed && !notebook->turn.execution)
         notebook_free(notebook);
     else if (!notebook->is_closed && notebook->state == NOTEBOOK_RESTING &&
              !list_is_empty(&notebook->cells))
@@ -444,39 +407,39 @@ void cell_cancel(struct cell *cell)
     } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {
         environment_forget_waiter(&notebook->waiter);
         notebook_conclude(notebook);
-    } else if (notebook->state == NOTEBOOK_WORKING) {
-        notebook_interrupt(notebook);
+    } else if (notebook->turn.state == TURN_WORKING) {
+        turn_interrupt(&notebook->turn);
     }
 }
 
 static void notebook_init_watchers(struct notebook *notebook)
 {
-    notebook->listener.began = notebook_on_began;
-    notebook->listener.output = notebook_on_output;
-    notebook->listener.ended = notebook_on_ended;
+    notebook->turn.listener.began = notebook_on_began;
+    notebook->turn.listener.output = notebook_on_output;
+    notebook->turn.listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;
     notebook->waiter.progress = cell_tell_step;
     notebook->channel.answered = notebook_on_answer;
     notebook->channel.broken = notebook_on_nonsense;
     list_init(&notebook->waiter.link);
-    directory_look_init(&notebook->look, notebook->loop, notebook_on_looked);
-    notebook->growth.loop = notebook->loop;
-    notebook->growth.limit = notebook->environment->settings.disk;
-    notebook->growth.founded = notebook_on_measured;
-    notebook->growth.exceeded = notebook_on_grown;
-    notebook->growth.finished = notebook_on_measured;
-    notebook->gallery.loop = notebook->loop;
-    notebook->gallery.host = notebook->environment->host;
-    notebook->gallery.done = notebook_on_pictures;
-    ev_timer_init(&notebook->deadline, notebook_on_deadline, 0., 0.);
+    notebook->turn.growth.founded = notebook_on_measured;
+    notebook->turn.growth.exceeded = notebook_on_grown;
+    notebook->turn.growth.finished = notebook_on_measured;
     ev_timer_init(&notebook->next, notebook_on_next, 0., 0.);
     ev_timer_init(&notebook->idle, notebook_on_idle, notebook->idle_seconds, 0.);
 }
 
+static const struct turn_ops notebook_turn_ops = {
+    .looked = notebook_on_looked,
+    .expired = notebook_on_expired,
+    .listed = notebook_on_listed,
+    .shown = notebook_on_shown,
+};
+
 struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
                               double idle_seconds)
 {
-    struct notebook *notebook = notebook_make(loop, request, idle_seconds);
+    struct notebook *notebook = notebook_make(loop, request, idle_seconds, &notebook_turn_ops);
 
     notebook_init_watchers(notebook);
     ev_timer_start(loop, &notebook->idle);

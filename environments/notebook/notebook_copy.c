@@ -11,9 +11,9 @@ static int notebook_order_copy(struct notebook *notebook, struct notebook *origi
     struct process_copy_ends ends;
     int ret;
 
-    notebook->execution =
-        origin->execution->copy(origin->execution, &notebook->listener, &ends, err);
-    if (!notebook->execution)
+    notebook->turn.execution =
+        origin->turn.execution->copy(origin->turn.execution, &notebook->turn.listener, &ends, err);
+    if (!notebook->turn.execution)
         return -1;
     ret = notebook_link_order(
         origin,
@@ -26,14 +26,14 @@ static int notebook_order_copy(struct notebook *notebook, struct notebook *origi
 /* True if a cell's code is not sent yet: an order to copy would overtake it. */
 static bool notebook_has_unsent(const struct notebook *origin)
 {
-    return origin->state < NOTEBOOK_WORKING && !list_is_empty(&origin->cells);
+    return origin->turn.state < TURN_WORKING && !list_is_empty(&origin->cells);
 }
 
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
 
-    if (origin->is_over || !origin->execution || origin->channel.fd < 0)
+    if (origin->is_over || !origin->turn.execution || origin->channel.fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it has no Python now");
     if (notebook_has_unsent(origin))
@@ -42,7 +42,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (environment_kernel(origin->environment))
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a Jupyter kernel");
-    if (!origin->execution->copy)
+    if (!origin->turn.execution->copy)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a container");
     if (working_directory_is_busy(notebook->directory, true))
@@ -54,6 +54,6 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
         return error_prefix(err, "the session cannot be copied");
     notebook->is_copy = true;
     lineage_join(&notebook->lineage, &origin->lineage);
-    (void)directory_watch_begin(&notebook->growth, notebook->directory);
+    (void)directory_watch_begin(&notebook->turn.growth, notebook->directory);
     return 0;
 }

@@ -6,32 +6,16 @@
 #include <math.h>
 #include <signal.h>
 
-void notebook_note_end(struct notebook *notebook, const struct execution_end *end)
-{
-    notebook->execution_end = *end;
-    json_incref((json_t *)end->receipt.missing);
-    json_incref((json_t *)end->receipt.devices);
-    json_incref(end->stacks);
-}
-
-void notebook_forget_end(struct notebook *notebook)
-{
-    json_decref((json_t *)notebook->execution_end.receipt.missing);
-    json_decref((json_t *)notebook->execution_end.receipt.devices);
-    json_decref(notebook->execution_end.stacks);
-    notebook->execution_end = (struct execution_end){0};
-}
-
 void cell_note_usage_before(struct cell *cell)
 {
-    struct execution *execution = cell->notebook->execution;
+    struct execution *execution = cell->notebook->turn.execution;
 
     cell->cpu_before = execution->measure(execution).cpu_seconds;
 }
 
 void cell_note_usage(struct cell *cell)
 {
-    struct execution *execution = cell->notebook->execution;
+    struct execution *execution = cell->notebook->turn.execution;
 
     cell->usage = execution->measure(execution);
     cell->usage.cpu_seconds = fmax(cell->usage.cpu_seconds - cell->cpu_before, 0);
@@ -43,7 +27,7 @@ static struct execution_end cell_end(const struct cell *cell)
 {
     const struct notebook *notebook = cell->notebook;
     const struct environment *environment = notebook->environment;
-    struct execution_end end = notebook->execution_end;
+    struct execution_end end = notebook->turn.execution_end;
 
     if (!notebook->is_over || cell->end == RUN_FAILED)
         end = (struct execution_end){.receipt = environment->ops->expected_receipt(environment)};
@@ -74,11 +58,11 @@ static struct run_report cell_report(const struct cell *cell)
         .session = notebook->is_over || notebook->is_closed ? RUN_SESSION_GONE : RUN_SESSION_KEPT,
         .error = cell->error,
         .execution = cell_end(cell),
-        .streams = notebook->streams,
-        .files = notebook->changes.files,
-        .has_removed_files = notebook->changes.has_removed,
-        .files_are_complete = notebook->changes.are_complete,
-        .pictures = notebook->gallery.pictures,
+        .streams = notebook->turn.streams,
+        .files = notebook->turn.changes.files,
+        .has_removed_files = notebook->turn.changes.has_removed,
+        .files_are_complete = notebook->turn.changes.are_complete,
+        .pictures = notebook->turn.gallery.pictures,
         .directory = notebook->directory,
         .working_directory = working_directory_handle(notebook->directory),
         .python_version = environment->ops->python_version(environment),

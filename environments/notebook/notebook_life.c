@@ -1,25 +1,61 @@
-/* How a session is made and goes. */
-#include "base/json.h"
+/* How a session is made and goes, and the one function that changes its state. */
+#include "base/cleanup.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/starter/starter.h"
 #include "environments/notebook/notebook_private.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { NOTEBOOK_HANDLE_DIGITS = 32 };
 
-void notebook_renew(struct notebook *notebook)
+static const char *const notebook_state_names[] = {
+    [NOTEBOOK_RESTING] = "resting",
+    [NOTEBOOK_PREPARING] = "preparing",
+    [NOTEBOOK_STARTING] = "starting",
+    [NOTEBOOK_ACTING] = "acting",
+};
+
+/* The states that may follow each state, as bits. */
+static const unsigned notebook_next_states[] = {
+    [NOTEBOOK_RESTING] = 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING |
+                         1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_PREPARING] = 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_STARTING] = 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING,
+    [NOTEBOOK_ACTING] = 1 << NOTEBOOK_RESTING,
+};
+
+void notebook_start_idle(struct notebook *notebook)
 {
-    for (int i = 0; i < PROCESS_STREAMS; i++) {
-        capture_deinit(&notebook->streams[i]);
-        capture_init(&notebook->streams[i], notebook->environment->settings.output);
-    }
-    json_decref(notebook->changes.files);
-    notebook->changes = (struct directory_changes){.are_complete = true};
-    gallery_cancel(&notebook->gallery);
-    json_decref(notebook->gallery.pictures);
-    notebook->gallery.pictures = NULL;
+    ev_timer_set(&notebook->idle, notebook->idle_seconds, 0.);
+    ev_timer_start(notebook->loop, &notebook->idle);
+}
+
+void notebook_set_state(struct notebook *notebook, enum notebook_state state)
+{
+    assert(notebook_next_states[notebook->state] & 1U << state);
+    log_debug("session %.4s: %s -> %s", notebook->handle, notebook_state_names[notebook->state],
+              notebook_state_names[state]);
+    notebook->state = state;
+    ev_timer_stop(notebook->loop, &notebook->idle);
+    if (state == NOTEBOOK_RESTING && !notebook->is_closed)
+        notebook_start_idle(notebook);
+}
+
+void notebook_schedule(struct notebook *notebook)
+{
+    if (!ev_is_active(&notebook->next))
+        ev_timer_start(notebook->loop, &notebook->next);
+}
+
+struct cell *notebook_current(const struct notebook *notebook)
+{
+    if (notebook->state == NOTEBOOK_RESTING || list_is_empty(&notebook->cells))
+        return NULL;
+    return CONTAINER_OF(notebook->cells.next, struct cell, link);
 }
 
 /* The variables of REQUEST, and the variable that tells the starter to save no figures if images
@@ -39,8 +75,24 @@ static char **notebook_variables(const struct notebook_request *request)
     return copy;
 }
 
+static void notebook_init_turn(struct notebook *notebook, const char *picture_helper,
+                               const struct turn_ops *ops)
+{
+    AUTO_FREE char *name = memory_format("session %.4s", notebook->handle);
+
+    turn_init(&notebook->turn, &(struct turn_settings){
+                                   .ops = ops,
+                                   .name = name,
+                                   .loop = notebook->loop,
+                                   .environment = notebook->environment,
+                                   .directory = notebook->directory,
+                                   .picture_helper = picture_helper,
+                                   .grace_seconds = NOTEBOOK_GRACE_SECONDS,
+                               });
+}
+
 struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
-                               double idle_seconds)
+                               double idle_seconds, const struct turn_ops *ops)
 {
     struct notebook *notebook = NEW(struct notebook);
 
@@ -55,13 +107,10 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
     notebook->variables = notebook_variables(request);
     notebook->idle_seconds = idle_seconds;
     notebook->channel.fd = -1;
-    notebook->gallery.helper = request->picture_helper;
-    notebook->changes.are_complete = true;
     list_init(&notebook->link);
     lineage_init(&notebook->lineage);
     list_init(&notebook->cells);
-    for (int i = 0; i < PROCESS_STREAMS; i++)
-        capture_init(&notebook->streams[i], request->environment->settings.output);
+    notebook_init_turn(notebook, request->picture_helper, ops);
     return notebook;
 }
 
@@ -69,19 +118,12 @@ void notebook_free(struct notebook *notebook)
 {
     list_remove(&notebook->link);
     lineage_leave(&notebook->lineage);
-    directory_look_deinit(&notebook->look);
-    directory_watch_end(&notebook->growth);
-    gallery_deinit(&notebook->gallery);
+    turn_deinit(&notebook->turn);
     notebook_link_close(notebook);
-    notebook_forget_end(notebook);
-    json_decref(notebook->changes.files);
     directory_claim_close(&notebook->claim);
     working_directory_unref(notebook->directory);
-    for (int i = 0; i < PROCESS_STREAMS; i++)
-        capture_deinit(&notebook->streams[i]);
     environment_release(notebook->environment);
     memory_free_strings(notebook->variables);
-    ev_timer_stop(notebook->loop, &notebook->deadline);
     ev_timer_stop(notebook->loop, &notebook->next); /* it may have been started again */
     free(notebook->handle);
     free(notebook->owner);
@@ -112,13 +154,12 @@ void notebook_close(struct notebook *notebook, bool is_silent)
     notebook->is_closed = true;
     if (notebook->state == NOTEBOOK_PREPARING)
         environment_forget_waiter(&notebook->waiter);
-    directory_look_cancel(&notebook->look);
-    gallery_cancel(&notebook->gallery);
-    directory_watch_end(&notebook->growth);
+    directory_watch_end(&notebook->turn.growth);
+    turn_leave(&notebook->turn);
     notebook_set_state(notebook, NOTEBOOK_RESTING);
     notebook_dismiss_cells(notebook, is_silent);
-    if (notebook->execution)
-        notebook->execution->kill(notebook->execution);
+    if (notebook->turn.execution)
+        notebook->turn.execution->kill(notebook->turn.execution);
     notebook_schedule(notebook);
 }
 

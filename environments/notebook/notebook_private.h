@@ -1,21 +1,18 @@
 /* The inside of a session.
  *
- *     RESTING -> PREPARING -> STARTING -> LOOKING -> WORKING -> INTERRUPTED -> STOPPING -> LISTING
- *             -> SHOWING
+ *     RESTING -> PREPARING -> STARTING -> ACTING -> RESTING
  *
- * and RESTING again. PREPARING and STARTING are for the first cell only, or the next one if the
- * first was cancelled. The Python may end in any state; then the session executes no cell any more.
+ * In ACTING a cell has its turn (turn.h). PREPARING and STARTING are for the first cell only, or
+ * the next one if the first was cancelled. The Python may end in any state; then the session
+ * executes no cell any more.
  */
 #pragma once
 
 #include "base/buffer.h"
-#include "environments/capture.h"
 #include "environments/environment.h"
 #include "environments/notebook/lineage.h"
 #include "environments/notebook/notebook.h"
-#include "environments/pictures/gallery.h"
-#include "environments/workplace/directory_look.h"
-#include "environments/workplace/directory_watch.h"
+#include "environments/turn.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -23,15 +20,10 @@
 #define NOTEBOOK_GRACE_SECONDS 2.0 /* for a cell to end after it was told to */
 
 enum notebook_state {
-    NOTEBOOK_RESTING,     /* no cell has begun */
-    NOTEBOOK_PREPARING,   /* waits for its environment */
-    NOTEBOOK_STARTING,    /* waits for its Python to begin */
-    NOTEBOOK_LOOKING,     /* looks at its directory, before the cell */
-    NOTEBOOK_WORKING,     /* waits for the end of the cell */
-    NOTEBOOK_INTERRUPTED, /* waits for the end of the cell, which was told to end */
-    NOTEBOOK_STOPPING,    /* waits for its Python, which has been killed */
-    NOTEBOOK_LISTING,     /* looks at the directory after the cell */
-    NOTEBOOK_SHOWING,     /* waits for the pictures among its new files */
+    NOTEBOOK_RESTING,   /* no cell has begun */
+    NOTEBOOK_PREPARING, /* waits for its environment */
+    NOTEBOOK_STARTING,  /* waits for its Python to begin */
+    NOTEBOOK_ACTING,    /* waits for the end of a cell's turn */
 };
 
 struct cell {
@@ -84,35 +76,22 @@ struct notebook {
     unsigned long count;
     struct environment_waiter waiter;
     struct directory_claim claim;
-    struct directory_look look;
-    struct directory_changes changes; /* its files are owned */
-    struct directory_watch growth;
-    struct gallery gallery;
-    struct execution_listener listener;
-    struct execution *execution;        /* borrowed; NULL unless it is going */
-    struct execution_end execution_end; /* once it is over; its lists: references */
-    struct error error;                 /* why it could not be started */
+    struct turn turn;   /* of each cell; its execution is the Python */
+    struct error error; /* why it could not be started */
     struct notebook_link channel;
-    struct capture streams[PROCESS_STREAMS];
-    enum process_stream newest; /* the stream that has got the last output */
-    ev_timer deadline;          /* of the cell */
-    ev_timer next;              /* begins the next cell, or frees it, from the loop */
-    ev_timer idle;              /* closes it when it is unused */
+    ev_timer next; /* begins the next cell, or frees it, from the loop */
+    ev_timer idle; /* closes it when it is unused */
     double idle_seconds;
 };
 
-/* The one function that changes its state (notebook_state.c). */
+/* The one function that changes its state (notebook_life.c). */
 void notebook_set_state(struct notebook *notebook, enum notebook_state state);
 
-void notebook_start_deadline(struct notebook *notebook, double seconds);
 void notebook_start_idle(struct notebook *notebook);
 
-/* Forgets the output, files and pictures of the cell that has ended (notebook_life.c). */
-void notebook_renew(struct notebook *notebook);
-
-/* A session without callbacks. */
+/* A session whose turn has OPS, without callbacks of its own (notebook_life.c). */
 struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
-                               double idle_seconds);
+                               double idle_seconds, const struct turn_ops *ops);
 
 struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
                               double idle_seconds);
@@ -145,10 +124,6 @@ void cell_tell_step(struct environment_waiter *waiter, const struct preparation_
 
 /* Reports the end of CELL to its caller, and frees it (notebook_end.c). */
 void cell_finish(struct cell *cell);
-
-/* Keeps the facts about the end of its Python. */
-void notebook_note_end(struct notebook *notebook, const struct execution_end *end);
-void notebook_forget_end(struct notebook *notebook);
 
 /* Makes the socket; *RET_THEIRS, owned by the caller, is the end of its Python. */
 int notebook_link_open(struct notebook *notebook, int *ret_theirs, struct error *err);

@@ -133,7 +133,7 @@ static struct notebook *notebooks_make_like(const struct notebooks *notebooks,
                             .isolation = model->isolation,
                             .owner = model->owner,
                             .variables = (const char *const *)model->variables,
-                            .picture_helper = model->gallery.helper,
+                            .picture_helper = model->turn.gallery.helper,
                         },
                         notebooks->settings.idle_seconds);
 }

@@ -1,0 +1,233 @@
+#include "environments/turn.h"
+
+#include "base/log.h"
+#include "environments/environment.h"
+#include "environments/workplace/working_directory.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+static const char *const turn_state_names[] = {
+    [TURN_RESTING] = "resting",          [TURN_LOOKING] = "looking",
+    [TURN_WORKING] = "running",          [TURN_INTERRUPTED] = "interrupted",
+    [TURN_STOPPING] = "stopping",        [TURN_LISTING] = "listing files",
+    [TURN_SHOWING] = "reading pictures",
+};
+
+/* The states that may follow each state, as bits. */
+static const unsigned turn_next_states[] = {
+    [TURN_RESTING] = 1 << TURN_LOOKING | 1 << TURN_RESTING,
+    [TURN_LOOKING] = 1 << TURN_WORKING | 1 << TURN_RESTING,
+    [TURN_WORKING] =
+        1 << TURN_INTERRUPTED | 1 << TURN_STOPPING | 1 << TURN_LISTING | 1 << TURN_RESTING,
+    [TURN_INTERRUPTED] = 1 << TURN_STOPPING | 1 << TURN_LISTING | 1 << TURN_RESTING,
+    [TURN_STOPPING] = 1 << TURN_LISTING | 1 << TURN_RESTING,
+    [TURN_LISTING] = 1 << TURN_SHOWING | 1 << TURN_RESTING,
+    [TURN_SHOWING] = 1 << TURN_RESTING,
+};
+
+void turn_start_deadline(struct turn *turn, double seconds)
+{
+    ev_timer_stop(turn->loop, &turn->deadline);
+    ev_now_update(turn->loop);
+    ev_timer_set(&turn->deadline, seconds, 0.);
+    ev_timer_start(turn->loop, &turn->deadline);
+}
+
+static void turn_set_state(struct turn *turn, enum turn_state state)
+{
+    assert(turn_next_states[turn->state] & 1U << state);
+    log_debug("%s: %s -> %s", turn->name, turn_state_names[turn->state], turn_state_names[state]);
+    turn->state = state;
+    ev_timer_stop(turn->loop, &turn->deadline);
+    if (state == TURN_INTERRUPTED)
+        turn_start_deadline(turn, turn->grace_seconds);
+}
+
+static void turn_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct turn *turn = CONTAINER_OF(timer, struct turn, deadline);
+
+    (void)loop;
+    (void)events;
+    turn->ops->expired(turn);
+}
+
+static void turn_on_pictures(struct gallery *gallery)
+{
+    struct turn *turn = CONTAINER_OF(gallery, struct turn, gallery);
+
+    turn->ops->shown(turn);
+}
+
+static void turn_on_looked(struct directory_look *look)
+{
+    struct turn *turn = CONTAINER_OF(look, struct turn, look);
+
+    if (turn->state == TURN_LOOKING)
+        turn->ops->looked(turn);
+    else
+        turn->ops->listed(turn);
+}
+
+static void turn_init_parts(struct turn *turn, const char *picture_helper)
+{
+    turn->changes.are_complete = true;
+    directory_look_init(&turn->look, turn->loop, turn_on_looked);
+    ev_timer_init(&turn->deadline, turn_on_deadline, 0., 0.);
+    turn->growth.loop = turn->loop;
+    turn->growth.limit = turn->environment->settings.disk;
+    turn->gallery = (struct gallery){
+        .loop = turn->loop,
+        .host = turn->environment->host,
+        .helper = picture_helper,
+        .done = turn_on_pictures,
+    };
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_init(&turn->streams[i], turn->environment->settings.output);
+}
+
+void turn_init(struct turn *turn, const struct turn_settings *settings)
+{
+    *turn = (struct turn){
+        .ops = settings->ops,
+        .loop = settings->loop,
+        .environment = settings->environment,
+        .directory = settings->directory,
+        .grace_seconds = settings->grace_seconds,
+    };
+    snprintf(turn->name, sizeof turn->name, "%s", settings->name);
+    turn_init_parts(turn, settings->picture_helper);
+}
+
+void turn_deinit(struct turn *turn)
+{
+    ev_timer_stop(turn->loop, &turn->deadline);
+    directory_look_deinit(&turn->look);
+    directory_watch_end(&turn->growth);
+    gallery_deinit(&turn->gallery);
+    json_decref(turn->changes.files);
+    json_decref((json_t *)turn->execution_end.receipt.missing);
+    json_decref((json_t *)turn->execution_end.receipt.devices);
+    json_decref(turn->execution_end.stacks);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        capture_deinit(&turn->streams[i]);
+}
+
+void turn_renew(struct turn *turn)
+{
+    for (int i = 0; i < PROCESS_STREAMS; i++) {
+        capture_deinit(&turn->streams[i]);
+        capture_init(&turn->streams[i], turn->environment->settings.output);
+    }
+    json_decref(turn->changes.files);
+    turn->changes = (struct directory_changes){.are_complete = true};
+    gallery_cancel(&turn->gallery);
+    json_decref(turn->gallery.pictures);
+    turn->gallery.pictures = NULL;
+    turn->end = RUN_ENDED;
+}
+
+void turn_look(struct turn *turn)
+{
+    turn_set_state(turn, TURN_LOOKING);
+    if (directory_look_start(&turn->look, turn->directory) == OUTCOME_READY)
+        turn->ops->looked(turn);
+}
+
+void turn_work(struct turn *turn, double seconds)
+{
+    turn_set_state(turn, TURN_WORKING);
+    if (seconds > 0)
+        turn_start_deadline(turn, seconds);
+}
+
+bool turn_is_working(const struct turn *turn)
+{
+    return turn->state == TURN_WORKING || turn->state == TURN_INTERRUPTED;
+}
+
+void turn_take_output(struct turn *turn, enum process_stream stream, const char *data,
+                      size_t length)
+{
+    turn->newest = stream;
+    capture_append(&turn->streams[stream], data, length);
+}
+
+char *turn_last_line(const struct turn *turn)
+{
+    enum process_stream other = turn->newest == PROCESS_STDOUT ? PROCESS_STDERR : PROCESS_STDOUT;
+
+    return capture_newest_line(&turn->streams[turn->newest], &turn->streams[other]);
+}
+
+/* The code may ignore it, or make the most of the time that it gets. */
+void turn_interrupt(struct turn *turn)
+{
+    turn->end = RUN_TIMED_OUT;
+    turn_set_state(turn, TURN_INTERRUPTED);
+    turn->execution->interrupt(turn->execution);
+}
+
+void turn_stop(struct turn *turn, enum run_end end)
+{
+    turn->end = end;
+    turn_set_state(turn, TURN_STOPPING);
+    turn->execution->kill(turn->execution);
+}
+
+void turn_expire(struct turn *turn)
+{
+    if (turn->state == TURN_WORKING)
+        turn_interrupt(turn);
+    else
+        turn_stop(turn, RUN_TIMED_OUT);
+}
+
+void turn_note_end(struct turn *turn, const struct execution_end *end)
+{
+    turn->execution = NULL;
+    turn->execution_end = *end;
+    json_incref((json_t *)end->receipt.missing);
+    json_incref((json_t *)end->receipt.devices);
+    json_incref(end->stacks);
+}
+
+void turn_end_work(struct turn *turn)
+{
+    turn_set_state(turn, TURN_LISTING);
+}
+
+void turn_list(struct turn *turn)
+{
+    if (directory_look_start(&turn->look, turn->directory) == OUTCOME_READY)
+        turn->ops->listed(turn);
+}
+
+static bool turn_has_pictures(const struct turn *turn, bool was_right)
+{
+    return turn->gallery.helper && turn->changes.files && turn->end == RUN_ENDED && was_right;
+}
+
+void turn_show(struct turn *turn, bool was_right)
+{
+    turn->changes = directory_look_changes(&turn->look);
+    if (turn_has_pictures(turn, was_right) &&
+        gallery_start(&turn->gallery, working_directory_fd(turn->directory), turn->changes.files) ==
+            OUTCOME_PENDING)
+        turn_set_state(turn, TURN_SHOWING);
+    else
+        turn->ops->shown(turn);
+}
+
+void turn_leave(struct turn *turn)
+{
+    directory_look_cancel(&turn->look);
+    gallery_cancel(&turn->gallery);
+    turn_set_state(turn, TURN_RESTING);
+}
+
+const char *turn_activity(const struct turn *turn)
+{
+    return turn_state_names[turn->state];
+}
