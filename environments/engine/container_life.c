@@ -3,42 +3,38 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/engine/discard.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const container_life_state_names[] = {
-    [CONTAINER_LIFE_CREATING] = "creating", [CONTAINER_LIFE_ATTACHING] = "attaching",
-    [CONTAINER_LIFE_STARTING] = "starting", [CONTAINER_LIFE_REVOKING] = "revoking",
-    [CONTAINER_LIFE_RUNNING] = "running",   [CONTAINER_LIFE_TELLING] = "telling",
-    [CONTAINER_LIFE_KILLING] = "killing",   [CONTAINER_LIFE_INSPECTING] = "inspecting",
-    [CONTAINER_LIFE_DRAINING] = "draining", [CONTAINER_LIFE_UNWANTED] = "unwanted",
-    [CONTAINER_LIFE_OVER] = "over",         [CONTAINER_LIFE_KEPT] = "kept",
-};
-
-/* Where a life may go from each state, as bits. */
-static const unsigned container_life_next_states[] = {
-    [CONTAINER_LIFE_CREATING] = 1 << CONTAINER_LIFE_ATTACHING | 1 << CONTAINER_LIFE_STARTING |
-                                1 << CONTAINER_LIFE_UNWANTED | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_ATTACHING] = 1 << CONTAINER_LIFE_STARTING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_STARTING] =
-        1 << CONTAINER_LIFE_RUNNING | 1 << CONTAINER_LIFE_REVOKING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_REVOKING] =
-        1 << CONTAINER_LIFE_TELLING | 1 << CONTAINER_LIFE_KILLING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_RUNNING] = 1 << CONTAINER_LIFE_TELLING | 1 << CONTAINER_LIFE_KILLING |
-                               1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_TELLING] =
-        1 << CONTAINER_LIFE_KILLING | 1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_KILLING] = 1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_INSPECTING] = 1 << CONTAINER_LIFE_DRAINING,
-    [CONTAINER_LIFE_DRAINING] = 1 << CONTAINER_LIFE_OVER | 1 << CONTAINER_LIFE_KEPT,
-    [CONTAINER_LIFE_UNWANTED] = 1 << CONTAINER_LIFE_OVER,
-    [CONTAINER_LIFE_OVER] = 0,
-    [CONTAINER_LIFE_KEPT] = 0,
+static const struct state container_life_states[] = {
+    [CONTAINER_LIFE_CREATING] = {"creating",
+                                 1 << CONTAINER_LIFE_ATTACHING | 1 << CONTAINER_LIFE_STARTING |
+                                     1 << CONTAINER_LIFE_UNWANTED | 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_ATTACHING] = {"attaching",
+                                  1 << CONTAINER_LIFE_STARTING | 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_STARTING] = {"starting", 1 << CONTAINER_LIFE_RUNNING |
+                                                 1 << CONTAINER_LIFE_REVOKING |
+                                                 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_REVOKING] = {"revoking", 1 << CONTAINER_LIFE_TELLING |
+                                                 1 << CONTAINER_LIFE_KILLING |
+                                                 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_RUNNING] = {"running",
+                                1 << CONTAINER_LIFE_TELLING | 1 << CONTAINER_LIFE_KILLING |
+                                    1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_TELLING] = {"telling", 1 << CONTAINER_LIFE_KILLING |
+                                               1 << CONTAINER_LIFE_INSPECTING |
+                                               1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_KILLING] = {"killing",
+                                1 << CONTAINER_LIFE_INSPECTING | 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_INSPECTING] = {"inspecting", 1 << CONTAINER_LIFE_DRAINING},
+    [CONTAINER_LIFE_DRAINING] = {"draining", 1 << CONTAINER_LIFE_OVER | 1 << CONTAINER_LIFE_KEPT},
+    [CONTAINER_LIFE_UNWANTED] = {"unwanted", 1 << CONTAINER_LIFE_OVER},
+    [CONTAINER_LIFE_OVER] = {"over", 0},
+    [CONTAINER_LIFE_KEPT] = {"kept", 0},
 };
 
 /* The bound of each state in seconds; 0: there is none, or the request under way has its own.
@@ -89,9 +85,8 @@ void container_life_set_bound(struct container_life *life, double seconds)
 
 void container_life_set_state(struct container_life *life, enum container_life_state state)
 {
-    assert(container_life_next_states[life->state] & 1U << state);
-    log_debug("container %s: %s -> %s", container_life_name(life),
-              container_life_state_names[life->state], container_life_state_names[state]);
+    state_change(container_life_states, life->state, state, "container %s",
+                 container_life_name(life));
     life->state = state;
     if (state > CONTAINER_LIFE_STARTING)
         container_life_set_bound(life, container_life_bounds[state]);
