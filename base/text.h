@@ -2,11 +2,21 @@
 #pragma once
 
 #include <stdbool.h>
+#include <string.h>
 
 /* TEXT, or "" for NULL. */
-const char *text_or_none(const char *text);
+static inline const char *text_or_none(const char *text)
+{
+    return text ? text : "";
+}
 
-bool text_starts_with(const char *text, const char *prefix);
+static inline bool text_starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 /* True for "." and "..", which every directory has. */
-bool text_is_dots(const char *name);
+static inline bool text_is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}

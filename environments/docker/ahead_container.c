@@ -6,13 +6,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "environments/docker/docker_go.h"
 #include "environments/docker/order.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/last_words.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +22,22 @@
 
 enum { CODE_NAME_DIGITS = 16 };
 
-static const char *const ahead_container_state_names[] = {
-    [AHEAD_CONTAINER_STARTING] = "starting",
-    [AHEAD_CONTAINER_WAITING] = "waiting",
-    [AHEAD_CONTAINER_TAKEN] = "taken",
-    [AHEAD_CONTAINER_OVER] = "over",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned ahead_container_next_states[] = {
-    [AHEAD_CONTAINER_STARTING] =
-        1 << AHEAD_CONTAINER_WAITING | 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER,
-    [AHEAD_CONTAINER_WAITING] = 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER,
-    [AHEAD_CONTAINER_TAKEN] = 0,
-    [AHEAD_CONTAINER_OVER] = 0,
+static const struct state ahead_container_states[] = {
+    [AHEAD_CONTAINER_STARTING] = {"starting", 1 << AHEAD_CONTAINER_WAITING |
+                                                  1 << AHEAD_CONTAINER_TAKEN |
+                                                  1 << AHEAD_CONTAINER_OVER},
+    [AHEAD_CONTAINER_WAITING] = {"waiting", 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER},
+    [AHEAD_CONTAINER_TAKEN] = {"taken", 0},
+    [AHEAD_CONTAINER_OVER] = {"over", 0},
 };
 
 static void ahead_container_set_state(struct ahead_container *container,
                                       enum ahead_container_state state)
 {
-    assert(ahead_container_next_states[container->state] & 1U << state);
     if (container->state == AHEAD_CONTAINER_STARTING)
         container->seconds = clock_seconds() - container->begun;
-    log_debug("container ahead %s: %s -> %s", container->name,
-              ahead_container_state_names[container->state], ahead_container_state_names[state]);
+    state_change(ahead_container_states, container->state, state, "container ahead %s",
+                 container->name);
     container->state = state;
 }
 

@@ -4,11 +4,10 @@
 #include "base/descriptors.h"
 #include "base/fd.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "base/untrusted.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,27 +23,17 @@ enum {
     DIRECT_STREAMS_REST = 32, /* reads: more than a pipe holds (pipe(7)) */
 };
 
-static const char *const direct_streams_state_names[] = {
-    [DIRECT_STREAMS_NONE] = "none",
-    [DIRECT_STREAMS_OFFERED] = "offered",
-    [DIRECT_STREAMS_ASKED] = "asked",
-    [DIRECT_STREAMS_READY] = "ready",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned direct_streams_next_states[] = {
-    [DIRECT_STREAMS_NONE] = 1 << DIRECT_STREAMS_OFFERED | 1 << DIRECT_STREAMS_READY,
-    [DIRECT_STREAMS_OFFERED] = 1 << DIRECT_STREAMS_ASKED | 1 << DIRECT_STREAMS_NONE,
-    [DIRECT_STREAMS_ASKED] = 1 << DIRECT_STREAMS_READY | 1 << DIRECT_STREAMS_NONE,
-    [DIRECT_STREAMS_READY] = 1 << DIRECT_STREAMS_NONE,
+static const struct state direct_streams_states[] = {
+    [DIRECT_STREAMS_NONE] = {"none", 1 << DIRECT_STREAMS_OFFERED | 1 << DIRECT_STREAMS_READY},
+    [DIRECT_STREAMS_OFFERED] = {"offered", 1 << DIRECT_STREAMS_ASKED | 1 << DIRECT_STREAMS_NONE},
+    [DIRECT_STREAMS_ASKED] = {"asked", 1 << DIRECT_STREAMS_READY | 1 << DIRECT_STREAMS_NONE},
+    [DIRECT_STREAMS_READY] = {"ready", 1 << DIRECT_STREAMS_NONE},
 };
 
 static void direct_streams_set_state(struct direct_streams *streams,
                                      enum direct_streams_state state)
 {
-    assert(direct_streams_next_states[streams->state] & 1U << state);
-    log_debug("direct streams: %s -> %s", direct_streams_state_names[streams->state],
-              direct_streams_state_names[state]);
+    state_change(direct_streams_states, streams->state, state, "direct streams");
     streams->state = state;
 }
 

@@ -3,12 +3,11 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "base/text.h"
 #include "environments/docker/site.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,30 +64,20 @@ static int check_architecture(const struct docker_image *image, const json_t *an
                      image->name, built_for, engine);
 }
 
-static const char *const docker_image_state_names[] = {
-    [DOCKER_IMAGE_IDLE] = "idle",
-    [DOCKER_IMAGE_READING] = "reading",
-    [DOCKER_IMAGE_LOOKING] = "looking",
-    [DOCKER_IMAGE_FETCHING] = "fetching",
-    [DOCKER_IMAGE_INSPECTING] = "inspecting",
-};
-
-/* Where the search for an image may go from each state, as bits. */
-static const unsigned docker_image_next_states[] = {
-    [DOCKER_IMAGE_IDLE] =
-        1 << DOCKER_IMAGE_READING | 1 << DOCKER_IMAGE_LOOKING | 1 << DOCKER_IMAGE_FETCHING,
-    [DOCKER_IMAGE_READING] =
-        1 << DOCKER_IMAGE_LOOKING | 1 << DOCKER_IMAGE_FETCHING | 1 << DOCKER_IMAGE_IDLE,
-    [DOCKER_IMAGE_LOOKING] = 1 << DOCKER_IMAGE_FETCHING | 1 << DOCKER_IMAGE_IDLE,
-    [DOCKER_IMAGE_FETCHING] = 1 << DOCKER_IMAGE_INSPECTING | 1 << DOCKER_IMAGE_IDLE,
-    [DOCKER_IMAGE_INSPECTING] = 1 << DOCKER_IMAGE_IDLE,
+static const struct state docker_image_states[] = {
+    [DOCKER_IMAGE_IDLE] = {"idle", 1 << DOCKER_IMAGE_READING | 1 << DOCKER_IMAGE_LOOKING |
+                                       1 << DOCKER_IMAGE_FETCHING},
+    [DOCKER_IMAGE_READING] = {"reading", 1 << DOCKER_IMAGE_LOOKING | 1 << DOCKER_IMAGE_FETCHING |
+                                             1 << DOCKER_IMAGE_IDLE},
+    [DOCKER_IMAGE_LOOKING] = {"looking", 1 << DOCKER_IMAGE_FETCHING | 1 << DOCKER_IMAGE_IDLE},
+    [DOCKER_IMAGE_FETCHING] = {"fetching", 1 << DOCKER_IMAGE_INSPECTING | 1 << DOCKER_IMAGE_IDLE},
+    [DOCKER_IMAGE_INSPECTING] = {"inspecting", 1 << DOCKER_IMAGE_IDLE},
 };
 
 static void docker_image_set_state(struct docker_image *image, enum docker_image_state state)
 {
-    assert(docker_image_next_states[image->state] & 1U << state);
-    log_debug("image %s: %s -> %s", image->name ? image->name : "to be built",
-              docker_image_state_names[image->state], docker_image_state_names[state]);
+    state_change(docker_image_states, image->state, state, "image %s",
+                 image->name ? image->name : "to be built");
     image->state = state;
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
 #include "environments/docker/output.h"
@@ -42,32 +43,24 @@ struct kept_call {
     double started_at; /* monotonic seconds */
 };
 
-static const char *const kept_container_state_names[] = {
-    [KEPT_CONTAINER_STARTING] = "starting", [KEPT_CONTAINER_BUSY] = "busy",
-    [KEPT_CONTAINER_IDLE] = "idle",         [KEPT_CONTAINER_KILLING] = "killing",
-    [KEPT_CONTAINER_ENDING] = "ending",     [KEPT_CONTAINER_DRAINING] = "draining",
-    [KEPT_CONTAINER_OVER] = "over",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned kept_container_next_states[] = {
-    [KEPT_CONTAINER_STARTING] =
-        1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_OVER,
-    [KEPT_CONTAINER_BUSY] = 1 << KEPT_CONTAINER_IDLE | 1 << KEPT_CONTAINER_KILLING |
-                            1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING,
-    [KEPT_CONTAINER_IDLE] = 1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_OVER,
-    [KEPT_CONTAINER_KILLING] = 1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING,
-    [KEPT_CONTAINER_ENDING] = 1 << KEPT_CONTAINER_OVER,
-    [KEPT_CONTAINER_DRAINING] = 1 << KEPT_CONTAINER_OVER,
-    [KEPT_CONTAINER_OVER] = 0,
+static const struct state kept_container_states[] = {
+    [KEPT_CONTAINER_STARTING] = {"starting", 1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_ENDING |
+                                                 1 << KEPT_CONTAINER_OVER},
+    [KEPT_CONTAINER_BUSY] = {"busy", 1 << KEPT_CONTAINER_IDLE | 1 << KEPT_CONTAINER_KILLING |
+                                         1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING},
+    [KEPT_CONTAINER_IDLE] = {"idle", 1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_OVER},
+    [KEPT_CONTAINER_KILLING] = {"killing",
+                                1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING},
+    [KEPT_CONTAINER_ENDING] = {"ending", 1 << KEPT_CONTAINER_OVER},
+    [KEPT_CONTAINER_DRAINING] = {"draining", 1 << KEPT_CONTAINER_OVER},
+    [KEPT_CONTAINER_OVER] = {"over", 0},
 };
 
 static void kept_container_set_state(struct kept_container *container,
                                      enum kept_container_state state)
 {
-    assert(kept_container_next_states[container->state] & 1U << state);
-    log_debug("kept container %s: %s -> %s", container->name,
-              kept_container_state_names[container->state], kept_container_state_names[state]);
+    state_change(kept_container_states, container->state, state, "kept container %s",
+                 container->name);
     container->state = state;
     if (state == KEPT_CONTAINER_IDLE) {
         container->used_at = clock_seconds();

@@ -5,9 +5,9 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "base/text.h"
 #include "environments/docker/end.h"
 #include "environments/docker/pip_command.h"
@@ -16,7 +16,6 @@
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,23 +31,16 @@ enum {
     NAME_DIGITS = 32, /* of the file with the requirements */
 };
 
-static const char *const image_packages_state_names[] = {
-    [IMAGE_PACKAGES_IDLE] = "idle",
-    [IMAGE_PACKAGES_LOOKING] = "looking",
-    [IMAGE_PACKAGES_STARTING] = "starting",
-    [IMAGE_PACKAGES_INSTALLING] = "installing",
-    [IMAGE_PACKAGES_COMMITTING] = "committing",
-    [IMAGE_PACKAGES_INSPECTING] = "inspecting",
-};
-
-/* Where an installation may go from each state, as bits. */
-static const unsigned image_packages_next_states[] = {
-    [IMAGE_PACKAGES_IDLE] = 1 << IMAGE_PACKAGES_LOOKING,
-    [IMAGE_PACKAGES_LOOKING] = 1 << IMAGE_PACKAGES_STARTING | 1 << IMAGE_PACKAGES_IDLE,
-    [IMAGE_PACKAGES_STARTING] = 1 << IMAGE_PACKAGES_INSTALLING | 1 << IMAGE_PACKAGES_IDLE,
-    [IMAGE_PACKAGES_INSTALLING] = 1 << IMAGE_PACKAGES_COMMITTING | 1 << IMAGE_PACKAGES_IDLE,
-    [IMAGE_PACKAGES_COMMITTING] = 1 << IMAGE_PACKAGES_INSPECTING | 1 << IMAGE_PACKAGES_IDLE,
-    [IMAGE_PACKAGES_INSPECTING] = 1 << IMAGE_PACKAGES_IDLE,
+static const struct state image_packages_states[] = {
+    [IMAGE_PACKAGES_IDLE] = {"idle", 1 << IMAGE_PACKAGES_LOOKING},
+    [IMAGE_PACKAGES_LOOKING] = {"looking", 1 << IMAGE_PACKAGES_STARTING | 1 << IMAGE_PACKAGES_IDLE},
+    [IMAGE_PACKAGES_STARTING] = {"starting",
+                                 1 << IMAGE_PACKAGES_INSTALLING | 1 << IMAGE_PACKAGES_IDLE},
+    [IMAGE_PACKAGES_INSTALLING] = {"installing",
+                                   1 << IMAGE_PACKAGES_COMMITTING | 1 << IMAGE_PACKAGES_IDLE},
+    [IMAGE_PACKAGES_COMMITTING] = {"committing",
+                                   1 << IMAGE_PACKAGES_INSPECTING | 1 << IMAGE_PACKAGES_IDLE},
+    [IMAGE_PACKAGES_INSPECTING] = {"inspecting", 1 << IMAGE_PACKAGES_IDLE},
 };
 
 static const char *string_of(const struct docker_packages *packages, const char *key)
@@ -77,9 +69,8 @@ static void image_packages_stop(struct docker_packages *packages)
 static void image_packages_set_state(struct docker_packages *packages,
                                      enum image_packages_state state)
 {
-    assert(image_packages_next_states[packages->state] & 1U << state);
-    log_debug("packages of %s: %s -> %s", packages->site->environment->name,
-              image_packages_state_names[packages->state], image_packages_state_names[state]);
+    state_change(image_packages_states, packages->state, state, "packages of %s",
+                 packages->site->environment->name);
     packages->state = state;
     if (state == IMAGE_PACKAGES_IDLE)
         image_packages_stop(packages);

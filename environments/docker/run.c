@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "environments/docker/ahead_container.h"
 #include "environments/docker/ahead_pool.h"
 #include "environments/docker/direct_streams.h"
@@ -19,7 +20,6 @@
 #include "environments/engine/container.h"
 #include "environments/engine/go.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,19 +57,12 @@ struct docker_run {
     double started_at; /* monotonic seconds */
 };
 
-static const char *const docker_run_state_names[] = {
-    [DOCKER_RUN_TAKING] = "taking",     [DOCKER_RUN_ASKING] = "asking",
-    [DOCKER_RUN_STARTING] = "starting", [DOCKER_RUN_RUNNING] = "running",
-    [DOCKER_RUN_OVER] = "over",
-};
-
-/* Where a run may go from each state, as bits. */
-static const unsigned docker_run_next_states[] = {
-    [DOCKER_RUN_TAKING] = 1 << DOCKER_RUN_ASKING | 1 << DOCKER_RUN_STARTING,
-    [DOCKER_RUN_ASKING] = 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_STARTING,
-    [DOCKER_RUN_STARTING] = 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_OVER,
-    [DOCKER_RUN_RUNNING] = 1 << DOCKER_RUN_OVER,
-    [DOCKER_RUN_OVER] = 0,
+static const struct state docker_run_states[] = {
+    [DOCKER_RUN_TAKING] = {"taking", 1 << DOCKER_RUN_ASKING | 1 << DOCKER_RUN_STARTING},
+    [DOCKER_RUN_ASKING] = {"asking", 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_STARTING},
+    [DOCKER_RUN_STARTING] = {"starting", 1 << DOCKER_RUN_RUNNING | 1 << DOCKER_RUN_OVER},
+    [DOCKER_RUN_RUNNING] = {"running", 1 << DOCKER_RUN_OVER},
+    [DOCKER_RUN_OVER] = {"over", 0},
 };
 
 static struct ev_loop *docker_run_loop(const struct docker_run *run)
@@ -81,9 +74,8 @@ static void docker_run_set_state(struct docker_run *run, enum docker_run_state s
 {
     struct execution_listener *listener = run->execution.listener;
 
-    assert(docker_run_next_states[run->state] & 1U << state);
-    log_debug("run in container %s: %s -> %s", run->ahead ? run->ahead->name : run->name,
-              docker_run_state_names[run->state], docker_run_state_names[state]);
+    state_change(docker_run_states, run->state, state, "run in container %s",
+                 run->ahead ? run->ahead->name : run->name);
     run->state = state;
     ev_timer_stop(docker_run_loop(run), &run->patience);
     if (state == DOCKER_RUN_ASKING)

@@ -7,13 +7,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,17 +57,10 @@ struct docker_session {
     double started_at;          /* monotonic seconds */
 };
 
-static const char *const docker_session_state_names[] = {
-    [DOCKER_SESSION_STARTING] = "starting",
-    [DOCKER_SESSION_RESTING] = "resting",
-    [DOCKER_SESSION_WORKING] = "working",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned docker_session_next_states[] = {
-    [DOCKER_SESSION_STARTING] = 1 << DOCKER_SESSION_RESTING,
-    [DOCKER_SESSION_RESTING] = 1 << DOCKER_SESSION_WORKING,
-    [DOCKER_SESSION_WORKING] = 1 << DOCKER_SESSION_RESTING,
+static const struct state docker_session_states[] = {
+    [DOCKER_SESSION_STARTING] = {"starting", 1 << DOCKER_SESSION_RESTING},
+    [DOCKER_SESSION_RESTING] = {"resting", 1 << DOCKER_SESSION_WORKING},
+    [DOCKER_SESSION_WORKING] = {"working", 1 << DOCKER_SESSION_RESTING},
 };
 
 static struct ev_loop *docker_session_loop(const struct docker_session *session)
@@ -78,9 +71,8 @@ static struct ev_loop *docker_session_loop(const struct docker_session *session)
 static void docker_session_set_state(struct docker_session *session,
                                      enum docker_session_state state)
 {
-    assert(docker_session_next_states[session->state] & 1U << state);
-    log_debug("session in container %s: %s -> %s", session->name,
-              docker_session_state_names[session->state], docker_session_state_names[state]);
+    state_change(docker_session_states, session->state, state, "session in container %s",
+                 session->name);
     session->state = state;
 }
 

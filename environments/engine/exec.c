@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
 
@@ -24,19 +24,12 @@ enum exec_life_state {
     EXEC_LIFE_PAUSING,    /* the engine does not know yet: waiting to ask it again */
 };
 
-static const char *const exec_life_state_names[] = {
-    [EXEC_LIFE_CREATING] = "creating", [EXEC_LIFE_STARTING] = "starting",
-    [EXEC_LIFE_RUNNING] = "running",   [EXEC_LIFE_INSPECTING] = "inspecting",
-    [EXEC_LIFE_PAUSING] = "pausing",
-};
-
-/* Where a life may go from each state, as bits. */
-static const unsigned exec_life_next_states[] = {
-    [EXEC_LIFE_CREATING] = 1 << EXEC_LIFE_STARTING,
-    [EXEC_LIFE_STARTING] = 1 << EXEC_LIFE_RUNNING,
-    [EXEC_LIFE_RUNNING] = 1 << EXEC_LIFE_INSPECTING,
-    [EXEC_LIFE_INSPECTING] = 1 << EXEC_LIFE_PAUSING,
-    [EXEC_LIFE_PAUSING] = 1 << EXEC_LIFE_INSPECTING,
+static const struct state exec_life_states[] = {
+    [EXEC_LIFE_CREATING] = {"creating", 1 << EXEC_LIFE_STARTING},
+    [EXEC_LIFE_STARTING] = {"starting", 1 << EXEC_LIFE_RUNNING},
+    [EXEC_LIFE_RUNNING] = {"running", 1 << EXEC_LIFE_INSPECTING},
+    [EXEC_LIFE_INSPECTING] = {"inspecting", 1 << EXEC_LIFE_PAUSING},
+    [EXEC_LIFE_PAUSING] = {"pausing", 1 << EXEC_LIFE_INSPECTING},
 };
 
 struct exec_life {
@@ -77,9 +70,7 @@ static void exec_life_set_timer(struct exec_life *life, double seconds)
 
 static void exec_life_set_state(struct exec_life *life, enum exec_life_state state)
 {
-    assert(exec_life_next_states[life->state] & 1U << state);
-    log_debug("exec %s: %s -> %s", life->id, exec_life_state_names[life->state],
-              exec_life_state_names[state]);
+    state_change(exec_life_states, life->state, state, "exec %s", life->id);
     life->state = state;
     if (state == EXEC_LIFE_RUNNING)
         exec_life_set_timer(life, 0);

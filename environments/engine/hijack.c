@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "base/log.h"
+#include "base/state.h"
 #include "environments/engine/engine_error.h"
 
 #include <assert.h>
@@ -18,24 +18,18 @@ enum {
     ANSWER_BYTES = RESPONSE_HEAD_BYTES + READ_BYTES, /* a head and the bytes read with it */
 };
 
-static const char *const hijack_state_names[] = {
-    [HIJACK_CLOSED] = "closed",   [HIJACK_CONNECTING] = "connecting", [HIJACK_WAITING] = "waiting",
-    [HIJACK_REFUSED] = "refused", [HIJACK_STREAMING] = "streaming",
-};
-
-/* Where a hijack may go from each state, as bits. */
-static const unsigned hijack_next_states[] = {
-    [HIJACK_CLOSED] = 1 << HIJACK_CONNECTING,
-    [HIJACK_CONNECTING] = 1 << HIJACK_WAITING | 1 << HIJACK_CLOSED,
-    [HIJACK_WAITING] = 1 << HIJACK_REFUSED | 1 << HIJACK_STREAMING | 1 << HIJACK_CLOSED,
-    [HIJACK_REFUSED] = 1 << HIJACK_CLOSED,
-    [HIJACK_STREAMING] = 1 << HIJACK_CLOSED,
+static const struct state hijack_states[] = {
+    [HIJACK_CLOSED] = {"closed", 1 << HIJACK_CONNECTING},
+    [HIJACK_CONNECTING] = {"connecting", 1 << HIJACK_WAITING | 1 << HIJACK_CLOSED},
+    [HIJACK_WAITING] = {"waiting",
+                        1 << HIJACK_REFUSED | 1 << HIJACK_STREAMING | 1 << HIJACK_CLOSED},
+    [HIJACK_REFUSED] = {"refused", 1 << HIJACK_CLOSED},
+    [HIJACK_STREAMING] = {"streaming", 1 << HIJACK_CLOSED},
 };
 
 static void hijack_set_state(struct hijack *hijack, enum hijack_state state)
 {
-    assert(hijack_next_states[hijack->state] & 1U << state);
-    log_debug("hijack: %s -> %s", hijack_state_names[hijack->state], hijack_state_names[state]);
+    state_change(hijack_states, hijack->state, state, "hijack");
     hijack->state = state;
     if (state == HIJACK_REFUSED)
         ev_timer_start(engine_loop(hijack->engine), &hijack->bound);

@@ -1,12 +1,11 @@
 #include "environments/interpreter/interpreter.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/interpreter/interpreter_question.h"
 #include "environments/interpreter/search_path.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +13,12 @@
 
 #define INTERPRETER_DEFAULT_NAME "python3"
 
-static const char *const interpreter_state_names[] = {
-    [INTERPRETER_UNKNOWN] = "unknown",
-    [INTERPRETER_ASKING] = "asking",
-    [INTERPRETER_RESOLVING] = "resolving",
-    [INTERPRETER_KNOWN] = "known",
-};
-
-/* Where an interpreter may go from each state, as bits. */
-static const unsigned interpreter_next_states[] = {
-    [INTERPRETER_UNKNOWN] = 1 << INTERPRETER_ASKING,
-    [INTERPRETER_ASKING] = 1 << INTERPRETER_ASKING | 1 << INTERPRETER_RESOLVING |
-                           1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN,
-    [INTERPRETER_RESOLVING] = 1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN,
-    [INTERPRETER_KNOWN] = 1 << INTERPRETER_UNKNOWN,
+static const struct state interpreter_states[] = {
+    [INTERPRETER_UNKNOWN] = {"unknown", 1 << INTERPRETER_ASKING},
+    [INTERPRETER_ASKING] = {"asking", 1 << INTERPRETER_ASKING | 1 << INTERPRETER_RESOLVING |
+                                          1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN},
+    [INTERPRETER_RESOLVING] = {"resolving", 1 << INTERPRETER_KNOWN | 1 << INTERPRETER_UNKNOWN},
+    [INTERPRETER_KNOWN] = {"known", 1 << INTERPRETER_UNKNOWN},
 };
 
 static void interpreter_forget_answer(struct interpreter *interpreter)
@@ -46,9 +37,8 @@ static void interpreter_forget_answer(struct interpreter *interpreter)
 
 static void interpreter_set_state(struct interpreter *interpreter, enum interpreter_state state)
 {
-    assert(interpreter_next_states[interpreter->state] & 1U << state);
-    log_debug("interpreter %s: %s -> %s", interpreter->name,
-              interpreter_state_names[interpreter->state], interpreter_state_names[state]);
+    state_change(interpreter_states, interpreter->state, state, "interpreter %s",
+                 interpreter->name);
     interpreter->state = state;
     if (state == INTERPRETER_UNKNOWN)
         interpreter_forget_answer(interpreter);

@@ -1,35 +1,25 @@
 #include "environments/interpreter/python_finder.h"
 
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/interpreter/python_version.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FOUND_BYTES = 1000 }; /* of the list in an error */
 
-static const char *const python_finder_state_names[] = {
-    [PYTHON_FINDER_IDLE] = "idle",
-    [PYTHON_FINDER_TURN] = "turn",
-    [PYTHON_FINDER_ASKING] = "asking",
-};
-
-/* Where a finder may go from each state, as bits. */
-static const unsigned python_finder_next_states[] = {
-    [PYTHON_FINDER_IDLE] = 1 << PYTHON_FINDER_TURN,
-    [PYTHON_FINDER_TURN] =
-        1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_ASKING | 1 << PYTHON_FINDER_IDLE,
-    [PYTHON_FINDER_ASKING] = 1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_IDLE,
+static const struct state python_finder_states[] = {
+    [PYTHON_FINDER_IDLE] = {"idle", 1 << PYTHON_FINDER_TURN},
+    [PYTHON_FINDER_TURN] = {"turn", 1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_ASKING |
+                                        1 << PYTHON_FINDER_IDLE},
+    [PYTHON_FINDER_ASKING] = {"asking", 1 << PYTHON_FINDER_TURN | 1 << PYTHON_FINDER_IDLE},
 };
 
 static void python_finder_set_state(struct python_finder *finder, enum python_finder_state state)
 {
-    assert(python_finder_next_states[finder->state] & 1U << state);
-    log_debug("finding python %s: %s -> %s", finder->version,
-              python_finder_state_names[finder->state], python_finder_state_names[state]);
+    state_change(python_finder_states, finder->state, state, "finding python %s", finder->version);
     finder->state = state;
     if (state == PYTHON_FINDER_TURN)
         ev_timer_start(finder->loop, &finder->next);

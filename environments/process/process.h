@@ -106,8 +106,8 @@ struct process_copy_ends {
 /* COPY, as for process_start, continues PROCESS: the caller tells the program of PROCESS to make a
  * copy of itself, and to give it the descriptors in *RET (owned by the caller). The copy has the
  * limits of PROCESS, in a cgroup of its own, and ends with PROCESS at the latest. -1: a copy is
- * impossible; ERROR_UNAVAILABLE with the reason. If the program makes no copy, `ended` reports it
- * (tree_copy.c). */
+ * impossible; ERROR_UNAVAILABLE with the reason. If the program makes no copy, `ended` reports it.
+ */
 int process_start_copy(struct process *process, struct process *copy, struct process_copy_ends *ret,
                        struct error *err);
 void process_copy_ends_close(struct process_copy_ends *ends);

@@ -4,11 +4,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/process/python_stacks.h"
 #include "environments/process/spawn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +19,27 @@ enum {
     READ_BYTES = 64 * 1024,
     REST_BYTES = 1024 * 1024, /* more than a pipe holds, unless root has made it larger */
 };
+
+struct tree_wish tree_wish_of(const struct process_sandbox *sandbox)
+{
+    if (!sandbox)
+        return (struct tree_wish){0};
+    return (struct tree_wish){
+        .sandbox = LAYERS_OF_SANDBOX & ~(sandbox->network * (unsigned)LAYER_NETWORK),
+        .all = sandbox->required,
+        .needed = sandbox->outlet > 0 ? LAYER_NETWORK : 0,
+    };
+}
+
+/* Code is laid over a file in a mount namespace, which comes with the PID namespace. */
+struct tree_wish tree_wish_of_command(const struct process_command *command)
+{
+    struct tree_wish wish = tree_wish_of(command->sandbox);
+
+    if (command->script)
+        wish.needed |= LAYER_PID_NAMESPACE;
+    return wish;
+}
 
 static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 {
@@ -73,7 +97,8 @@ static void send_job(struct tree *tree)
     tree_set_state(tree, TREE_RUNNING);
 }
 
-void tree_drop_job(struct tree *tree)
+/* The job is kept until the program runs, because another tree may have to run it. */
+static void tree_drop_job(struct tree *tree)
 {
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);
@@ -172,7 +197,7 @@ static void tree_send_ahead(struct tree *tree)
 
 /* The runner is in the cgroup until it is reaped, and would count as a process of the program, so
  * that the program itself might find no place. */
-void tree_become_ready(struct tree *tree)
+static void tree_become_ready(struct tree *tree)
 {
     if (tree->state != TREE_PREPARING || !tree->is_prepared || tree->runner >= 0)
         return;
@@ -300,6 +325,189 @@ static void tree_on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
                    PROCESS_STDERR, events);
 }
 
+/* Messages of the runner and the supervisor */
+
+static void tree_send_code(struct tree *tree)
+{
+    const struct control_header header = {.type = CONTROL_CODE};
+    const int descriptors[] = {tree->code, tree->input};
+
+    if (channel_send_with(&tree->channel, &header, sizeof header, descriptors,
+                          tree->input >= 0 ? 2 : 1))
+        tree_set_state(tree, TREE_RUNNING);
+    else
+        tree_fail(tree, "cannot reach the runner");
+}
+
+void tree_count_ahead(struct tree *tree)
+{
+    tree->end.ahead_seconds += clock_seconds() - tree->begun;
+}
+
+static void tree_on_waiting(struct tree *tree)
+{
+    if (tree->state != TREE_STARTING)
+        return;
+    if (!tree->process)
+        tree_count_ahead(tree);
+    tree_set_state(tree, TREE_WAITING);
+    if (tree->role && tree->role->waits)
+        tree->role->waits(tree);
+    if (tree->process)
+        tree_send_code(tree);
+}
+
+/* Messages of a doubted tree count only for its own end: about the machine, and other processes,
+ * they could lie. */
+static bool tree_is_doubted(const struct tree *tree)
+{
+    return tree->role && tree->role->is_doubted;
+}
+
+static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_supervisor supervisor;
+
+    if (length != sizeof supervisor || tree->supervisor >= 0)
+        return;
+    memcpy(&supervisor, payload, sizeof supervisor);
+    tree->supervisor_pid = tree_is_doubted(tree) ? tree->channel.sender : supervisor.pid;
+    tree->supervisor = spawn_open_child(tree->supervisor_pid);
+    if (tree->supervisor < 0) {
+        tree_lose_sight(tree);
+        return;
+    }
+    ev_io_set(&tree->supervisor_watcher, tree->supervisor, EV_READ);
+    ev_io_start(host_loop(tree->host), &tree->supervisor_watcher);
+    if (supervisor.zygote && tree->role)
+        tree->role->zygote(tree, supervisor.zygote);
+    if (tree->state >= TREE_EMPTYING)
+        tree_kill_hard(tree); /* the end began without the supervisor, which has no program yet */
+}
+
+static void tree_on_ready(struct tree *tree, const char *missing)
+{
+    if (tree->state != TREE_PREPARING)
+        return;
+    if (*missing && !tree_is_doubted(tree))
+        process_receipt_add_missing(tree->missing, missing);
+    host_note_ready(tree->host, tree);
+    tree->is_prepared = true;
+    tree_become_ready(tree);
+}
+
+static bool tree_may_be_replaced(const struct tree *tree)
+{
+    return tree->state < TREE_RUNNING || (tree->state == TREE_RUNNING && tree->started <= 0);
+}
+
+static void tree_refused(struct tree *tree, const struct control_refused *refused, const char *text)
+{
+    struct error err = ERROR_INIT;
+
+    if (tree_may_be_replaced(tree) && !tree_is_doubted(tree) &&
+        host_learn(tree->host, tree, (enum control_need)refused->need, refused->number, text))
+        host_retry(tree->host, tree);
+    tree->end.refused = tree->started <= 0;
+    tree_fail(tree, host_refuses(tree->host, &tree->wish, &err) ? err.message : text);
+}
+
+static void tree_on_refused(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_refused refused;
+    AUTO_FREE char *text = NULL;
+
+    if (length < sizeof refused)
+        return;
+    memcpy(&refused, payload, sizeof refused);
+    if (refused.need >= NEEDS)
+        return;
+    text = memory_format("%.*s", (int)(length - sizeof refused), payload + sizeof refused);
+    tree_refused(tree, &refused, text);
+}
+
+static void tree_on_started(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_started started;
+
+    if (length != sizeof started)
+        return;
+    memcpy(&started, payload, sizeof started);
+    tree->started = started.time;
+    tree_drop_job(tree);
+    host_note_started(tree->host, tree);
+    tree->end.start_seconds = started.time - tree->submitted;
+}
+
+static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
+{
+    struct control_ended ended;
+
+    if (length != sizeof ended)
+        return;
+    memcpy(&ended, payload, sizeof ended);
+    tree->end.reported = true;
+    tree->is_empty = ended.is_empty;
+    tree->end.wait_status = ended.status;
+    tree->end.cpu_seconds = ended.cpu_seconds;
+    tree->end.peak_memory = ended.peak_bytes;
+    tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;
+    tree->end.leftovers = ended.leftovers;
+    tree->end.out_of_memory = ended.exceeded == CONTROL_EXCEEDED_MEMORY;
+    if (tree->started > 0)
+        tree->end.run_seconds = ended.time - tree->started;
+    tree_begin_end(tree);
+}
+
+/* Keeps the stacks of the first interrupt. */
+static void tree_on_stacks(struct tree *tree, const char *text, size_t length)
+{
+    if (!tree->end.stacks)
+        tree->end.stacks = python_stacks_read(text, length);
+}
+
+/* A runner is trusted: the program cannot reach the control channel. */
+static void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
+                            size_t length)
+{
+    struct tree *tree = CONTAINER_OF(channel, struct tree, channel);
+    AUTO_FREE char *text = memory_format("%.*s", (int)length, payload);
+
+    switch (type) {
+    case CONTROL_RUN:
+    case CONTROL_CODE:
+    case CONTROL_COPY:
+    case CONTROL_INTERRUPT:
+        break; /* only we send these */
+    case CONTROL_SUPERVISOR:
+        tree_on_supervisor_known(tree, payload, length);
+        break;
+    case CONTROL_READY:
+        tree_on_ready(tree, text);
+        break;
+    case CONTROL_REFUSED:
+        tree_on_refused(tree, payload, length);
+        break;
+    case CONTROL_FAILED:
+        tree_fail(tree, text);
+        break;
+    case CONTROL_WAITING:
+        tree_on_waiting(tree);
+        break;
+    case CONTROL_STACKS:
+        tree_on_stacks(tree, payload, length);
+        break;
+    case CONTROL_STARTED:
+        tree_on_started(tree, payload, length);
+        break;
+    case CONTROL_ENDED:
+        tree_on_ended(tree, payload, length);
+        break;
+    }
+}
+
+/* The start */
+
 static void tree_watch(struct tree *tree, const struct spawned *spawned)
 {
     struct ev_loop *loop = host_loop(tree->host);
@@ -423,7 +631,8 @@ int tree_limit(struct tree *tree, const struct process_limits *limits, struct er
     return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err);
 }
 
-void tree_attach(struct tree *tree, struct process *process, struct buffer *job)
+/* From now on TREE belongs to PROCESS. JOB (taken, or NULL) is kept, also for another tree. */
+static void tree_attach(struct tree *tree, struct process *process, struct buffer *job)
 {
     tree->process = process;
     process->tree = tree;
@@ -460,23 +669,6 @@ int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error 
     return 0;
 }
 
-static void tree_send_code(struct tree *tree)
-{
-    const struct control_header header = {.type = CONTROL_CODE};
-    const int descriptors[] = {tree->code, tree->input};
-
-    if (channel_send_with(&tree->channel, &header, sizeof header, descriptors,
-                          tree->input >= 0 ? 2 : 1))
-        tree_set_state(tree, TREE_RUNNING);
-    else
-        tree_fail(tree, "cannot reach the runner");
-}
-
-void tree_count_ahead(struct tree *tree)
-{
-    tree->end.ahead_seconds += clock_seconds() - tree->begun;
-}
-
 void tree_complete(struct tree *tree, struct process *process, struct buffer *job)
 {
     if (tree->state < TREE_WAITING)
@@ -486,15 +678,122 @@ void tree_complete(struct tree *tree, struct process *process, struct buffer *jo
         tree_send_code(tree);
 }
 
-void tree_on_waiting(struct tree *tree)
+/* Copies: the tree of a copy that the program of another tree makes of itself (runner/copies.c). It
+ * has no runner and no supervisor of its own: the supervisor of the other tree reports its end, and
+ * the kernel kills all processes in its cgroup. It ends with the other tree at the latest. */
+
+/* Fails if ORIGIN has died meanwhile, which is reported soon. */
+static int tree_check_origin(const struct tree *origin, struct error *err)
 {
-    if (tree->state != TREE_STARTING)
-        return;
-    if (!tree->process)
-        tree_count_ahead(tree);
-    tree_set_state(tree, TREE_WAITING);
-    if (tree->role && tree->role->waits)
-        tree->role->waits(tree);
-    if (tree->process)
-        tree_send_code(tree);
+    if (!origin || origin->state != TREE_RUNNING)
+        return error_set(err, ERROR_UNAVAILABLE, "there is no Python to copy");
+    if (origin->leaf && origin->layers & LAYER_CGROUP_KILL)
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "this machine gives a copy no cgroup (v2) of its own, without which its end "
+                     "could not be ensured");
+}
+
+/* With SO_PASSCRED the kernel names the sender of each message from the gate of the copy. */
+static int tree_make_gate(int *ret_program, int *ret_supervisor, struct error *err)
+{
+    const int on = 1;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_set_errno(err, errno, "socketpair");
+    *ret_program = ends[0];
+    *ret_supervisor = ends[1];
+    if (setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+        return error_set_errno(err, errno, "SO_PASSCRED");
+    return 0;
+}
+
+/* Tells the supervisor of ORIGIN that TREE is about to come. */
+static int tree_announce_copy(const struct tree *tree, struct tree *origin, int control, int gate,
+                              struct error *err)
+{
+    const struct control_header header = {.type = CONTROL_COPY};
+    int descriptors[CONTROL_DESCRIPTORS] = {
+        [CONTROL_COPY_CHANNEL] = control, [CONTROL_COPY_GATE] = gate};
+    int cgroups = cgroup_leaf_open(tree->leaf, descriptors + CONTROL_COPY_CGROUPS,
+                                   CONTROL_DESCRIPTORS - CONTROL_COPY_CGROUPS, err);
+    bool was_sent;
+
+    if (cgroups < 0)
+        return -1;
+    was_sent = channel_send_with(&origin->channel, &header, sizeof header, descriptors,
+                                 CONTROL_COPY_CGROUPS + (size_t)cgroups);
+    while (cgroups > 0)
+        close(descriptors[CONTROL_COPY_CGROUPS + --cgroups]);
+    return was_sent ? 0 : error_set(err, ERROR_SYSTEM, "cannot reach the runner of the session");
+}
+
+void process_copy_ends_close(struct process_copy_ends *ends)
+{
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        if (ends->streams[i] >= 0)
+            close(STEAL_FD(ends->streams[i]));
+    if (ends->gate >= 0)
+        close(STEAL_FD(ends->gate));
+}
+
+static int tree_prepare_copy(struct tree *tree, struct tree *origin, struct spawned *spawned,
+                             struct process_copy_ends *ret, struct error *err)
+{
+    AUTO_CLOSE int gate = -1;
+    struct spawn_ends theirs;
+    int announced;
+
+    tree->leaf = cgroup_leaf_new(cgroup_leaf_tree(origin->leaf), err);
+    if (!tree->leaf || tree_limit(tree, &origin->limits, err) < 0 ||
+        tree_make_gate(&ret->gate, &gate, err) < 0 || spawn_make_ends(spawned, &theirs, err) < 0)
+        return -1;
+    announced = tree_announce_copy(tree, origin, theirs.control, gate, err);
+    if (announced < 0) {
+        spawn_close(spawned, &theirs);
+        return -1;
+    }
+    close(theirs.control);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        ret->streams[i] = theirs.streams[i];
+    return 0;
+}
+
+/* The copy has the layers of ORIGIN, except LAYER_PID_NAMESPACE: it ends by its cgroup. */
+static struct tree *tree_make_copy(const struct tree *origin)
+{
+    const struct tree_plan plan = {
+        .wish = origin->wish,
+        .layers = origin->layers,
+        .cgroups = cgroup_leaf_tree(origin->leaf),
+    };
+    struct tree *tree = tree_make(origin->host, &plan);
+
+    tree->layers &= ~(unsigned)LAYER_PID_NAMESPACE;
+    tree->is_copy = true;
+    return tree;
+}
+
+int process_start_copy(struct process *process, struct process *copy, struct process_copy_ends *ret,
+                       struct error *err)
+{
+    struct tree *origin = process->tree;
+    struct spawned spawned;
+    struct tree *tree;
+
+    assert(copy->output && copy->ended);
+    *ret = (struct process_copy_ends){.streams = {-1, -1}, .gate = -1};
+    if (tree_check_origin(origin, err) < 0)
+        return -1;
+    tree = tree_make_copy(origin);
+    if (tree_prepare_copy(tree, origin, &spawned, ret, err) < 0) {
+        process_copy_ends_close(ret);
+        tree_unmake(tree);
+        return -1;
+    }
+    tree_begin(tree, &spawned);
+    tree_attach(tree, copy, NULL);
+    tree_set_state(tree, TREE_RUNNING);
+    return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/state.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -13,26 +14,18 @@
 
 enum { LAST_READS = 64 }; /* more than a supervisor sends; a copy's channel can be flooded */
 
-static const char *const tree_state_names[] = {
-    [TREE_PREPARING] = "preparing", [TREE_READY] = "ready",       [TREE_RUNNING] = "running",
-    [TREE_STARTING] = "starting",   [TREE_WAITING] = "waiting",   [TREE_EMPTYING] = "emptying",
-    [TREE_FORCING] = "forcing",     [TREE_DRAINING] = "draining", [TREE_LEAVING] = "leaving",
-    [TREE_OVER] = "over",
-};
-
-/* Where a tree may go from each state, as bits. */
-static const unsigned tree_next_states[] = {
-    [TREE_PREPARING] =
-        1 << TREE_READY | 1 << TREE_STARTING | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
-    [TREE_READY] = 1 << TREE_STARTING | 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
-    [TREE_STARTING] = 1 << TREE_WAITING | 1 << TREE_EMPTYING,
-    [TREE_WAITING] = 1 << TREE_RUNNING | 1 << TREE_EMPTYING,
-    [TREE_RUNNING] = 1 << TREE_EMPTYING,
-    [TREE_EMPTYING] = 1 << TREE_FORCING | 1 << TREE_DRAINING,
-    [TREE_FORCING] = 1 << TREE_DRAINING,
-    [TREE_DRAINING] = 1 << TREE_LEAVING,
-    [TREE_LEAVING] = 1 << TREE_OVER,
-    [TREE_OVER] = 0,
+static const struct state tree_states[] = {
+    [TREE_PREPARING] = {"preparing", 1 << TREE_READY | 1 << TREE_STARTING | 1 << TREE_RUNNING |
+                                         1 << TREE_EMPTYING},
+    [TREE_READY] = {"ready", 1 << TREE_STARTING | 1 << TREE_RUNNING | 1 << TREE_EMPTYING},
+    [TREE_RUNNING] = {"running", 1 << TREE_EMPTYING},
+    [TREE_STARTING] = {"starting", 1 << TREE_WAITING | 1 << TREE_EMPTYING},
+    [TREE_WAITING] = {"waiting", 1 << TREE_RUNNING | 1 << TREE_EMPTYING},
+    [TREE_EMPTYING] = {"emptying", 1 << TREE_FORCING | 1 << TREE_DRAINING},
+    [TREE_FORCING] = {"forcing", 1 << TREE_DRAINING},
+    [TREE_DRAINING] = {"draining", 1 << TREE_LEAVING},
+    [TREE_LEAVING] = {"leaving", 1 << TREE_OVER},
+    [TREE_OVER] = {"over", 0},
 };
 
 static void tree_set_bound(struct tree *tree, double seconds)
@@ -49,9 +42,7 @@ void tree_bound_start(struct tree *tree, double seconds)
 
 void tree_set_state(struct tree *tree, enum tree_state state)
 {
-    assert(tree_next_states[tree->state] & 1U << state);
-    log_debug("tree %lu: %s -> %s", tree->number, tree_state_names[tree->state],
-              tree_state_names[state]);
+    state_change(tree_states, tree->state, state, "tree %lu", tree->number);
     tree->state = state;
     switch (state) {
     case TREE_PREPARING:

@@ -45,7 +45,7 @@ struct tree {
     bool is_prepared;          /* the supervisor has said ready */
     bool is_ahead;             /* its program is started ahead of its code */
     bool has_input;            /* its program has a standard input, by which it gets orders */
-    bool is_copy;              /* its program is a copy of another tree's (tree_copy.c) */
+    bool is_copy;              /* its program is a copy of another tree's */
     const struct tree_role *role; /* NULL: it has no part in copying zygotes */
     struct nursery *nursery;      /* owned: of the tree of a zygote */
     struct list sibling;          /* of a worker: in its nursery */
@@ -127,9 +127,6 @@ void tree_free(struct tree *tree);
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
 
-/* From now on TREE belongs to PROCESS. JOB (taken, or NULL) is kept, also for another tree. */
-void tree_attach(struct tree *tree, struct process *process, struct buffer *job);
-
 /* Gives the tree, PREPARING or READY, the program of FORECAST (taken on success). */
 int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err);
 
@@ -139,9 +136,6 @@ void tree_complete(struct tree *tree, struct process *process, struct buffer *jo
 
 /* Adds the time since TREE began to the time that was spent ahead of its process. */
 void tree_count_ahead(struct tree *tree);
-
-/* The program waits for its code. */
-void tree_on_waiting(struct tree *tree);
 
 void tree_interrupt(struct tree *tree);
 void tree_kill(struct tree *tree);
@@ -157,18 +151,6 @@ void tree_fail(struct tree *tree, const char *text);
 
 /* The loop cannot watch a descriptor of TREE. The tree is ended, and its end found by looking. */
 void tree_lose_sight(struct tree *tree);
-
-/* If TREE is prepared and its runner has gone, starts the program that waits for it, if there is
- * one. */
-void tree_become_ready(struct tree *tree);
-
-/* Frees the job. Before the program runs it is kept, because another tree may have to run it. */
-void tree_drop_job(struct tree *tree);
-
-/* Handles a message of the runner, which is trusted: the program cannot reach the control channel
- * (tree_messages.c). */
-void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
-                     size_t length);
 
 /* The end of a tree (tree_end.c). */
 

@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/interpreter.h"
@@ -15,7 +15,6 @@
 #include "environments/venv/record.h"
 #include "environments/venv/scripts.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,30 +26,21 @@
 
 enum { STEP_OPERATIONS = 256 }; /* files removed in one turn of the loop */
 
-static const char *const venv_builder_state_names[] = {
-    [BUILDER_LOCKING] = "locking",   [BUILDER_WAITING] = "waiting",
-    [BUILDER_EMPTYING] = "emptying", [BUILDER_ASKING] = "asking",
-    [BUILDER_SEEKING] = "seeking",   [BUILDER_INSTALLING] = "installing",
-    [BUILDER_CLEANING] = "cleaning",
-};
-
-/* Where a builder may go from each state, as bits. */
-static const unsigned venv_builder_next_states[] = {
-    [BUILDER_LOCKING] = 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING,
-    [BUILDER_WAITING] = 1 << BUILDER_CLEANING,
-    [BUILDER_EMPTYING] = 1 << BUILDER_ASKING | 1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING |
-                         1 << BUILDER_CLEANING,
-    [BUILDER_ASKING] = 1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
-    [BUILDER_SEEKING] = 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING,
-    [BUILDER_INSTALLING] = 1 << BUILDER_CLEANING,
-    [BUILDER_CLEANING] = 0,
+static const struct state venv_builder_states[] = {
+    [BUILDER_LOCKING] = {"locking", 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING},
+    [BUILDER_WAITING] = {"waiting", 1 << BUILDER_CLEANING},
+    [BUILDER_EMPTYING] = {"emptying", 1 << BUILDER_ASKING | 1 << BUILDER_SEEKING |
+                                          1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
+    [BUILDER_ASKING] = {"asking",
+                        1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
+    [BUILDER_SEEKING] = {"seeking", 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
+    [BUILDER_INSTALLING] = {"installing", 1 << BUILDER_CLEANING},
+    [BUILDER_CLEANING] = {"cleaning", 0},
 };
 
 static void venv_builder_set_state(struct venv_builder *builder, enum venv_builder_state state)
 {
-    assert(venv_builder_next_states[builder->state] & 1U << state);
-    log_debug("venv builder: %s -> %s", venv_builder_state_names[builder->state],
-              venv_builder_state_names[state]);
+    state_change(venv_builder_states, builder->state, state, "venv builder");
     builder->state = state;
 }
 

@@ -2,12 +2,11 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "base/text.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,26 +24,16 @@
 
 enum { NAME_DIGITS = 16 };
 
-static const char *const venv_sweep_state_names[] = {
-    [VENV_SWEEP_OFF] = "off",
-    [VENV_SWEEP_WAITING] = "waiting",
-    [VENV_SWEEP_LOOKING] = "looking",
-    [VENV_SWEEP_REMOVING] = "removing",
-};
-
-/* Where a sweep may go from each state, as bits. */
-static const unsigned venv_sweep_next_states[] = {
-    [VENV_SWEEP_OFF] = 1 << VENV_SWEEP_WAITING,
-    [VENV_SWEEP_WAITING] = 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF,
-    [VENV_SWEEP_LOOKING] = 1 << VENV_SWEEP_REMOVING | 1 << VENV_SWEEP_OFF,
-    [VENV_SWEEP_REMOVING] = 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF,
+static const struct state venv_sweep_states[] = {
+    [VENV_SWEEP_OFF] = {"off", 1 << VENV_SWEEP_WAITING},
+    [VENV_SWEEP_WAITING] = {"waiting", 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF},
+    [VENV_SWEEP_LOOKING] = {"looking", 1 << VENV_SWEEP_REMOVING | 1 << VENV_SWEEP_OFF},
+    [VENV_SWEEP_REMOVING] = {"removing", 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF},
 };
 
 static void venv_sweep_set_state(struct venv_sweep *sweep, enum venv_sweep_state state)
 {
-    assert(venv_sweep_next_states[sweep->state] & 1U << state);
-    log_debug("sweep of %s: %s -> %s", sweep->folder, venv_sweep_state_names[sweep->state],
-              venv_sweep_state_names[state]);
+    state_change(venv_sweep_states, sweep->state, state, "sweep of %s", sweep->folder);
     sweep->state = state;
 }
 

@@ -1,8 +1,8 @@
 #include "environments/venv/venv.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "base/text.h"
 #include "environments/instance.h"
 #include "environments/interpreter/base_search.h"
@@ -33,19 +33,13 @@ enum venv_state {
     VENV_PREPARED,
 };
 
-static const char *const venv_state_names[] = {
-    [VENV_UNPREPARED] = "unprepared", [VENV_SEARCHING] = "searching", [VENV_CHOOSING] = "choosing",
-    [VENV_BUILDING] = "building",     [VENV_PREPARED] = "prepared",
-};
-
-/* Where a venv may go from each state, as bits. */
-static const unsigned venv_next_states[] = {
-    [VENV_UNPREPARED] = 1 << VENV_SEARCHING,
-    [VENV_SEARCHING] =
-        1 << VENV_PREPARED | 1 << VENV_CHOOSING | 1 << VENV_BUILDING | 1 << VENV_UNPREPARED,
-    [VENV_CHOOSING] = 1 << VENV_BUILDING | 1 << VENV_UNPREPARED,
-    [VENV_BUILDING] = 1 << VENV_SEARCHING | 1 << VENV_UNPREPARED,
-    [VENV_PREPARED] = 1 << VENV_SEARCHING,
+static const struct state venv_states[] = {
+    [VENV_UNPREPARED] = {"unprepared", 1 << VENV_SEARCHING},
+    [VENV_SEARCHING] = {"searching", 1 << VENV_PREPARED | 1 << VENV_CHOOSING | 1 << VENV_BUILDING |
+                                         1 << VENV_UNPREPARED},
+    [VENV_CHOOSING] = {"choosing", 1 << VENV_BUILDING | 1 << VENV_UNPREPARED},
+    [VENV_BUILDING] = {"building", 1 << VENV_SEARCHING | 1 << VENV_UNPREPARED},
+    [VENV_PREPARED] = {"prepared", 1 << VENV_SEARCHING},
 };
 
 struct venv_environment {
@@ -102,9 +96,7 @@ static void venv_leave(struct venv_environment *venv)
 
 static void venv_set_state(struct venv_environment *venv, enum venv_state state)
 {
-    assert(venv_next_states[venv->state] & 1U << state);
-    log_debug("venv %s: %s -> %s", venv->environment.name, venv_state_names[venv->state],
-              venv_state_names[state]);
+    state_change(venv_states, venv->state, state, "venv %s", venv->environment.name);
     venv->state = state;
     if (state == VENV_SEARCHING)
         venv_leave(venv);

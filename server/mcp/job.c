@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "server/mcp/capabilities.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
@@ -12,29 +12,19 @@
 #include "server/mcp/request.h"
 #include "server/mcp/server.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
-static const char *const job_state_names[] = {
-    [JOB_PREPARED] = "prepared",
-    [JOB_RUNNING] = "running",
-    [JOB_ASKING] = "asking",
-    [JOB_OVER] = "over",
-};
-
-/* Where a job may go from each state, as bits. */
-static const unsigned job_next_states[] = {
-    [JOB_PREPARED] = 1 << JOB_RUNNING,
-    [JOB_RUNNING] = 1 << JOB_ASKING | 1 << JOB_OVER,
-    [JOB_ASKING] = 1 << JOB_RUNNING | 1 << JOB_OVER,
-    [JOB_OVER] = 0,
+static const struct state job_states[] = {
+    [JOB_PREPARED] = {"prepared", 1 << JOB_RUNNING},
+    [JOB_RUNNING] = {"running", 1 << JOB_ASKING | 1 << JOB_OVER},
+    [JOB_ASKING] = {"asking", 1 << JOB_RUNNING | 1 << JOB_OVER},
+    [JOB_OVER] = {"over", 0},
 };
 
 static void job_set_state(struct job *job, enum job_state state)
 {
-    assert(job_next_states[job->state] & 1U << state);
-    log_debug("job of %s: %s -> %s", job->invocation.caller->principal->name,
-              job_state_names[job->state], job_state_names[state]);
+    state_change(job_states, job->state, state, "job of %s",
+                 job->invocation.caller->principal->name);
     job->state = state;
 }
 

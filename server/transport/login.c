@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/state.h"
 #include "server/transport/greeting.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,26 +30,16 @@ static const char not_http[] =
 
 /* States */
 
-static const char *const login_state_names[] = {
-    [LOGIN_READING] = "reading",
-    [LOGIN_CHECKING] = "checking",
-    [LOGIN_LINGERING] = "lingering",
-    [LOGIN_OVER] = "over",
-};
-
-/* Where a login may go from each state, as bits. */
-static const unsigned login_next_states[] = {
-    [LOGIN_READING] = 1 << LOGIN_CHECKING | 1 << LOGIN_LINGERING | 1 << LOGIN_OVER,
-    [LOGIN_CHECKING] = 1 << LOGIN_LINGERING | 1 << LOGIN_OVER,
-    [LOGIN_LINGERING] = 1 << LOGIN_OVER,
-    [LOGIN_OVER] = 0,
+static const struct state login_states[] = {
+    [LOGIN_READING] = {"reading", 1 << LOGIN_CHECKING | 1 << LOGIN_LINGERING | 1 << LOGIN_OVER},
+    [LOGIN_CHECKING] = {"checking", 1 << LOGIN_LINGERING | 1 << LOGIN_OVER},
+    [LOGIN_LINGERING] = {"lingering", 1 << LOGIN_OVER},
+    [LOGIN_OVER] = {"over", 0},
 };
 
 static void login_set_state(struct login *login, enum login_state state)
 {
-    assert(login_next_states[login->state] & 1U << state);
-    log_debug("login fd=%d: %s -> %s", login->fd, login_state_names[login->state],
-              login_state_names[state]);
+    state_change(login_states, login->state, state, "login fd=%d", login->fd);
     login->state = state;
 }
 

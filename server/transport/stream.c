@@ -1,6 +1,7 @@
 #include "server/transport/stream.h"
 
 #include "base/log.h"
+#include "base/state.h"
 #include "server/transport/socket/departure.h"
 #include "server/transport/socket/peer.h"
 
@@ -54,28 +55,21 @@ static bool is_temporary(int number)
 
 /* States */
 
-static const char *const stream_state_names[] = {
-    [STREAM_SERVING] = "serving",
-    [STREAM_FINISHING] = "finishing",
-    [STREAM_FLUSHING] = "flushing",
-    [STREAM_CLOSED] = "closed",
-};
-
-/* Where a stream may go from each state, as bits. */
-static const unsigned stream_next_states[] = {
-    [STREAM_SERVING] = 1 << STREAM_FINISHING | 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED,
-    [STREAM_FINISHING] = 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED,
-    [STREAM_FLUSHING] = 1 << STREAM_CLOSED,
-    [STREAM_CLOSED] = 0,
+static const struct state stream_states[] = {
+    [STREAM_SERVING] = {"serving",
+                        1 << STREAM_FINISHING | 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED},
+    [STREAM_FINISHING] = {"finishing", 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED},
+    [STREAM_FLUSHING] = {"flushing", 1 << STREAM_CLOSED},
+    [STREAM_CLOSED] = {"closed", 0},
 };
 
 static void stream_set_state(struct stream *stream, enum stream_state state)
 {
     enum stream_state before = stream->state;
 
-    assert(stream_next_states[before] & 1U << state);
-    log_debug("connection %s -> %s number=%u", stream_state_names[before],
-              stream_state_names[state], stream->settings.number);
+    assert(stream_states[before].next & 1U << state);
+    log_debug("connection %s -> %s number=%u", stream_states[before].name,
+              stream_states[state].name, stream->settings.number);
     stream->state = state;
     if (before == STREAM_SERVING)
         stream->settings.leaving(stream);

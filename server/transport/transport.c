@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "server/transport/connections.h"
 #include "server/transport/listener.h"
 #include "server/transport/notify.h"
@@ -10,7 +11,6 @@
 #include "server/transport/socket/entrance.h"
 #include "server/transport/standard_io.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,17 +21,10 @@ enum transport_state {
     TRANSPORT_OVER,     /* `finished` was called */
 };
 
-static const char *const transport_state_names[] = {
-    [TRANSPORT_SERVING] = "serving",
-    [TRANSPORT_STOPPING] = "stopping",
-    [TRANSPORT_OVER] = "over",
-};
-
-/* Where a transport may go from each state, as bits. */
-static const unsigned transport_next_states[] = {
-    [TRANSPORT_SERVING] = 1 << TRANSPORT_STOPPING | 1 << TRANSPORT_OVER,
-    [TRANSPORT_STOPPING] = 1 << TRANSPORT_OVER,
-    [TRANSPORT_OVER] = 0,
+static const struct state transport_states[] = {
+    [TRANSPORT_SERVING] = {"serving", 1 << TRANSPORT_STOPPING | 1 << TRANSPORT_OVER},
+    [TRANSPORT_STOPPING] = {"stopping", 1 << TRANSPORT_OVER},
+    [TRANSPORT_OVER] = {"over", 0},
 };
 
 struct transport {
@@ -73,9 +66,7 @@ const struct transport_limits transport_default_limits = {
 
 static void transport_set_state(struct transport *transport, enum transport_state state)
 {
-    assert(transport_next_states[transport->state] & 1U << state);
-    log_debug("transport: %s -> %s", transport_state_names[transport->state],
-              transport_state_names[state]);
+    state_change(transport_states, transport->state, state, "transport");
     transport->state = state;
 }
 

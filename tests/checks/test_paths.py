@@ -67,7 +67,7 @@ EXCEPT = {
     "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),
     "environments/process/runner/files.c": ("open openat", "with O_PATH, for rules; where it can be written, no links"),
     "environments/process/runner/identity.c": ("open stat", KERNEL),
-    "environments/process/runner/kernel_file.c": ("open", KERNEL),
+    "environments/process/runner/kernel.c": ("open", KERNEL),
     "environments/process/runner/mounts.c": ("fopen stat", f"{KERNEL}; in the mount namespace of the run"),
     "environments/process/runner/nursery.c": ("open", DIRECTORY),
     "environments/process/runner/prepare.c": ("stat", KERNEL),

@@ -111,7 +111,7 @@ CHANGES = {
         (PREPARE, 'if (stat("/sys/fs/cgroup", &status) < 0)', "if (true)"),
     ],
     "no further user namespaces": [
-        *[(path, '(void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");', ";")
+        *[(path, '(void)kernel_write("/proc/sys/user/max_user_namespaces", "0");', ";")
           for path in (PREPARE, IDENTITY, f"{RUNNER}/root_renewal.c")],
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],

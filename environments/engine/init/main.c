@@ -52,17 +52,12 @@ static bool take_nonce(char nonce[LAST_WORDS_NONCE + 1])
     return true;
 }
 
-static double init_seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 static void count_usage(struct last_words *words)
 {
     struct rusage usage; /* of all processes that were waited for, background ones too */
 
     getrusage(RUSAGE_CHILDREN, &usage);
-    words->cpu_seconds = init_seconds(usage.ru_utime) + init_seconds(usage.ru_stime);
+    words->cpu_seconds = clock_seconds_of(usage.ru_utime) + clock_seconds_of(usage.ru_stime);
     words->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 

@@ -1,6 +1,6 @@
 #include "environments/process/core/networks.h"
 
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/network.h"
 
 #include <fcntl.h>
 #include <limits.h>

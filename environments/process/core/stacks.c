@@ -4,7 +4,7 @@
 #include "base/starter/starter.h"
 #include "environments/process/control.h"
 #include "environments/process/core/python_api.h"
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static _Noreturn void stacks_write(void)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    descriptors_close(0, INT_MAX);
+    kernel_close(0, INT_MAX);
     file = memfd_create("stacks", 0);
     if (file == STDIN_FILENO) {
         stacks_write_to(file, STACKS_OF_ONE);
@@ -118,7 +118,7 @@ static void stacks_on_signal(int number, siginfo_t *information, void *context)
 {
     const int error = errno;
     const bool is_asked = information->si_code == SI_TKILL && information->si_pid == 1;
-    pid_t copy = is_asked ? fork_sibling() : 1;
+    pid_t copy = is_asked ? kernel_fork_sibling() : 1;
 
     (void)context;
     if (copy == 0)

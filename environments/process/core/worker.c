@@ -5,7 +5,17 @@
 #include "environments/process/core/networks.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
+#include "environments/process/runner/confine.h"
+#include "environments/process/runner/files.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/network.h"
+#include "environments/process/runner/program.h"
+#include "environments/process/runner/root_renewal.h"
 #include "environments/process/runner/runner.h"
+#include "environments/process/runner/script.h"
+#include "environments/process/runner/supervisor.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -51,10 +61,10 @@ static void worker_close_descriptors(void)
 
     for (size_t i = 0; i < worker_job->count; i++)
         if (worker_job->kept[i] > last) {
-            descriptors_close(last + 1, worker_job->kept[i] - 1);
+            kernel_close(last + 1, worker_job->kept[i] - 1);
             last = worker_job->kept[i];
         }
-    descriptors_close(last + 1, INT_MAX);
+    kernel_close(last + 1, INT_MAX);
 }
 
 /* The code comes into the file of the script, and then a byte to the gate, with the input if there
@@ -143,12 +153,12 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     if (dup3(descriptors[ZYGOTE_ORDER_CONTROL], CONTROL_FD, O_CLOEXEC) < 0)
         _exit(1);
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
-    descriptors_close(ZYGOTE_ORDERS_FD, ZYGOTE_PRINTS_FD); /* nobody but the zygote gets orders */
+    kernel_close(ZYGOTE_ORDERS_FD, ZYGOTE_PRINTS_FD); /* nobody but the zygote gets orders */
     networks_forget_others();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker_name);
     prctl(PR_SET_NAME, "pyexecd-runner");
-    runner_report(CONTROL_SUPERVISOR, &self, sizeof self);
+    message_send(CONTROL_SUPERVISOR, &self, sizeof self);
     runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker_job, &program);

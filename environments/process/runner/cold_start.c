@@ -1,7 +1,18 @@
+#include "environments/process/runner/cold_start.h"
+
 #include "base/starter/starter.h"
 #include "environments/process/filter/filter.h"
 #include "environments/process/landlock.h"
+#include "environments/process/runner/confine.h"
+#include "environments/process/runner/files.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/mounts.h"
+#include "environments/process/runner/network.h"
+#include "environments/process/runner/program.h"
+#include "environments/process/runner/root.h"
 #include "environments/process/runner/runner.h"
+#include "environments/process/runner/script.h"
+#include "environments/process/runner/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>

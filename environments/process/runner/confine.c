@@ -1,6 +1,9 @@
 /* Takes from a program, before it begins, the capabilities of root and all resources above its
  * limits. */
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/confine.h"
+
+#include "environments/process/control.h"
+#include "environments/process/policy.h"
 
 #include <dirent.h>
 #include <errno.h>

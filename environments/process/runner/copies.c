@@ -3,7 +3,8 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/descendants.h"
+#include "environments/process/runner/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,13 +54,13 @@ static void copy_leave(struct copy *copy)
 
 static void copy_fail(struct copy *copy, const char *why)
 {
-    runner_report_to(copy->control, CONTROL_FAILED, why, strlen(why));
+    message_send_to(copy->control, CONTROL_FAILED, why, strlen(why));
     copy_leave(copy);
 }
 
 static void copy_refuse(int control, const char *why)
 {
-    runner_report_to(control, CONTROL_FAILED, why, strlen(why));
+    message_send_to(control, CONTROL_FAILED, why, strlen(why));
     close(control);
 }
 
@@ -254,7 +255,7 @@ static void copy_start(const struct copies *copies, struct copy *copy, pid_t sen
         return;
     }
     started.time = clock_seconds();
-    runner_report_to(copy->control, CONTROL_STARTED, &started, sizeof started);
+    message_send_to(copy->control, CONTROL_STARTED, &started, sizeof started);
     for (int i = 0; i < COPY_WAITING; i++)
         (void)!send(copy->gate, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     copy_close_way(copy);
@@ -341,7 +342,7 @@ void copies_note_end(struct copies *copies, pid_t pid, int status, const struct 
 {
     const struct control_ended ended = {
         .time = clock_seconds(),
-        .cpu_seconds = runner_seconds(usage->ru_utime) + runner_seconds(usage->ru_stime),
+        .cpu_seconds = clock_seconds_of(usage->ru_utime) + clock_seconds_of(usage->ru_stime),
         .peak_bytes = (uint64_t)usage->ru_maxrss * 1024,
         .status = status,
     };
@@ -352,7 +353,7 @@ void copies_note_end(struct copies *copies, pid_t pid, int status, const struct 
         if (copy->control <= 0 || copy->pid != pid)
             continue;
         copy->pid = 0;
-        runner_report_to(copy->control, CONTROL_ENDED, &ended, sizeof ended);
+        message_send_to(copy->control, CONTROL_ENDED, &ended, sizeof ended);
         copy_leave(copy);
     }
 }

@@ -1,5 +1,6 @@
+#include "environments/process/runner/descendants.h"
+
 #include "base/list.h"
-#include "environments/process/runner/runner.h"
 
 #include <dirent.h>
 #include <stdio.h>

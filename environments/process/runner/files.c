@@ -2,7 +2,11 @@
  * own can be had these rules alone hold it, over the machine's files.
  *
  * Most of the rules are the same for every program, and made ahead of time. */
+#include "environments/process/runner/files.h"
+
 #include "environments/process/landlock.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
 
@@ -158,6 +162,6 @@ int files_restrict(const struct runner_preparation *preparation, const struct pr
         return -1;
     if (landlock_restrict(rules) == 0)
         return 0;
-    report_refusal(NEED_FILES, "cannot apply Landlock rules");
+    message_send_refusal(NEED_FILES, "cannot apply Landlock rules");
     return -1;
 }

@@ -5,6 +5,11 @@
  * On disk its files stay root's: mounts are shown through a map of owners. The kernel makes such
  * mounts only for root itself, so the program and its supervisor enter the user namespace only when
  * the program's paths are shown. */
+#include "environments/process/runner/identity.h"
+
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>
@@ -65,13 +70,12 @@ static int identity_enter_new(unsigned id, bool is_alone)
     if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0 ||
         syscall(SYS_setresgid, id, id, id) < 0 || syscall(SYS_setresuid, id, id, id) < 0 ||
         prctl(PR_SET_DUMPABLE, 1) < 0 || unshare(CLONE_NEWUSER) < 0 ||
-        kernel_file_write("/proc/self/setgroups", "deny") < 0 ||
-        kernel_file_write("/proc/self/uid_map", map) < 0 ||
-        kernel_file_write("/proc/self/gid_map", map) < 0)
+        kernel_write("/proc/self/setgroups", "deny") < 0 ||
+        kernel_write("/proc/self/uid_map", map) < 0 || kernel_write("/proc/self/gid_map", map) < 0)
         return -1;
     /* The filter forbids them as well; here the kernel itself does, where it can be told. */
     if (is_alone)
-        (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
+        (void)kernel_write("/proc/sys/user/max_user_namespaces", "0");
     return open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
 }
 
@@ -110,7 +114,7 @@ static int identity_write_map(pid_t pid, const char *name, const char *map)
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return kernel_file_write(path, map);
+    return kernel_write(path, map);
 }
 
 /* Makes and opens the map of the namespace of PID: root's files are ID's, other users keep theirs.
@@ -219,9 +223,9 @@ int identity_map_own(uid_t uid, gid_t gid)
 
     snprintf(users, sizeof users, "%u %u 1", (unsigned)uid, (unsigned)uid);
     snprintf(groups, sizeof groups, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    return kernel_file_write("/proc/self/setgroups", "deny") < 0 ||
-                   kernel_file_write("/proc/self/uid_map", users) < 0 ||
-                   kernel_file_write("/proc/self/gid_map", groups) < 0
+    return kernel_write("/proc/self/setgroups", "deny") < 0 ||
+                   kernel_write("/proc/self/uid_map", users) < 0 ||
+                   kernel_write("/proc/self/gid_map", groups) < 0
                ? -1
                : 0;
 }

@@ -1,6 +1,12 @@
 /* pyexecd-runner LAYERS [CGROUP-DIRECTORY...]; see runner.h. Only the server starts it:
  * descriptor 3 is the control channel, 1 and 2 are the program's streams, 0 is /dev/null. */
+#include "environments/process/runner/cold_start.h"
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/nursery.h"
+#include "environments/process/runner/prepare.h"
 #include "environments/process/runner/runner.h"
+#include "environments/process/runner/supervisor.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +31,7 @@ static void forget_the_server(void)
         signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    descriptors_close(CONTROL_FD + 1, INT_MAX);
+    kernel_close(CONTROL_FD + 1, INT_MAX);
     fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the program must never hold it */
     setsid();
     if (chdir("/") < 0)
@@ -49,13 +55,13 @@ int main(int argc, char **argv)
     prepare_tree(&preparation);
     if (preparation.layers & LAYER_NURSERY)
         nursery_found(&preparation);
-    supervisor.pid = fork_sibling();
+    supervisor.pid = kernel_fork_sibling();
     if (supervisor.pid < 0)
         runner_refuse(NEED_ALWAYS, "cannot fork the supervisor");
     if (supervisor.pid == 0) {
         prepare_supervisor(&preparation);
         supervise(&preparation, &cold_start, NULL);
     }
-    runner_report(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor);
+    message_send(CONTROL_SUPERVISOR, &supervisor, sizeof supervisor);
     _exit(0);
 }

@@ -1,11 +1,17 @@
-/* Receives the messages of the server. */
+#include "environments/process/runner/message.h"
+
 #include "base/descriptors.h"
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/program.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* Receiving */
 
 bool message_receive_header(int fd, struct control_header *header,
                             int descriptors[CONTROL_DESCRIPTORS])
@@ -36,11 +42,64 @@ static bool message_receive(void *data, size_t length)
     return true;
 }
 
-void program_receive(struct program *program, size_t length,
-                     const int descriptors[CONTROL_DESCRIPTORS])
+void message_receive_program(struct program *program, size_t length,
+                             const int descriptors[CONTROL_DESCRIPTORS])
 {
     program->payload = length > CONTROL_LIMIT_BYTES ? NULL : malloc(length + 1);
     if (!program->payload || !message_receive(program->payload, length) ||
         !program_parse(program, program->payload, length, descriptors))
         _exit(1);
+}
+
+/* Sending */
+
+void message_send_to(int fd, enum control_type type, const void *payload, size_t length)
+{
+    struct control_header header = {.type = type, .length = (uint32_t)length};
+    struct iovec parts[] = {
+        {.iov_base = &header, .iov_len = sizeof header},
+        {.iov_base = (void *)payload, .iov_len = length},
+    };
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
+
+    while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR) {
+            /* A server that misses a report would wait, so both sides are shown the end of the
+             * channel. */
+            shutdown(fd, SHUT_RDWR);
+            return;
+        }
+}
+
+void message_send(enum control_type type, const void *payload, size_t length)
+{
+    message_send_to(CONTROL_FD, type, payload, length);
+}
+
+void message_send_text(enum control_type type, const char *text)
+{
+    message_send(type, text, strlen(text));
+}
+
+void message_send_refusal(enum control_need need, const char *text)
+{
+    struct {
+        struct control_refused head;
+        char text[256];
+    } message = {.head = {.need = need, .number = errno}};
+
+    snprintf(message.text, sizeof message.text, "%s: %s", text, strerror(errno));
+    message_send(CONTROL_REFUSED, &message, sizeof message.head + strlen(message.text));
+}
+
+void runner_refuse(enum control_need need, const char *text)
+{
+    message_send_refusal(need, text);
+    _exit(1);
+}
+
+void runner_need(enum control_need need, int result, const char *text)
+{
+    if (result < 0)
+        runner_refuse(need, text);
 }

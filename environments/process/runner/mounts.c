@@ -1,4 +1,4 @@
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,7 @@
+#include "environments/process/runner/network.h"
+
 #include "base/descriptors.h"
-#include "environments/process/runner/runner.h"
+#include "environments/process/policy.h"
 
 #include <net/if.h>
 #include <netinet/in.h>

@@ -6,8 +6,17 @@
  *                                    --clone(PARENT)--> zygote --clone(PARENT)--> supervisors
  *
  * All are children of the server, which reaps them; when pid 1 ends, the kernel ends them all. */
+#include "environments/process/runner/nursery.h"
+
 #include "base/memory.h"
 #include "base/starter/starter.h"
+#include "environments/process/runner/cold_start.h"
+#include "environments/process/runner/confine.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/prepare.h"
+#include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
 
 #include <fcntl.h>
@@ -38,7 +47,7 @@ static int nursery_on_failure(int failure)
     if (length <= 0)
         return -1;
     text[length] = '\0';
-    report_text(CONTROL_FAILED, text);
+    message_send_text(CONTROL_FAILED, text);
     _exit(1);
 }
 
@@ -167,10 +176,10 @@ static _Noreturn void zygote_begin(struct runner_preparation *preparation, int f
     struct program program = {0};
 
     prepare_supervisor(preparation);
-    report_text(CONTROL_READY, preparation->missing);
+    message_send_text(CONTROL_READY, preparation->missing);
     if (!message_receive_header(CONTROL_FD, &header, descriptors) || header.type != CONTROL_RUN)
         _exit(1);
-    program_receive(&program, header.length, descriptors);
+    message_receive_program(&program, header.length, descriptors);
     zygote_execute(&program, preparation, fd);
 }
 
@@ -191,7 +200,7 @@ void nursery_found(struct runner_preparation *preparation)
     int failure[2];
 
     runner_need(NEED_ALWAYS, pipe2(failure, O_CLOEXEC), "pipe");
-    nursery.pid = fork_sibling();
+    nursery.pid = kernel_fork_sibling();
     if (nursery.pid == 0) {
         close(failure[1]);
         nursery_keep(preparation, failure[0]);
@@ -201,6 +210,6 @@ void nursery_found(struct runner_preparation *preparation)
     if (nursery.zygote == 0)
         zygote_begin(preparation, failure[1]);
     runner_need(NEED_ALWAYS, nursery.zygote, "cannot fork the zygote");
-    runner_report(CONTROL_SUPERVISOR, &nursery, sizeof nursery);
+    message_send(CONTROL_SUPERVISOR, &nursery, sizeof nursery);
     _exit(0);
 }

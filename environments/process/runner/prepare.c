@@ -1,6 +1,16 @@
+#include "environments/process/runner/prepare.h"
+
 #include "base/starter/starter.h"
 #include "environments/process/filter/filter.h"
+#include "environments/process/runner/files.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/mounts.h"
+#include "environments/process/runner/network.h"
+#include "environments/process/runner/root.h"
 #include "environments/process/runner/runner.h"
+#include "environments/process/runner/script.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +29,7 @@ static void enter_cgroups(char *const *directories)
         char path[4096];
 
         snprintf(path, sizeof path, "%s/cgroup.procs", *directories);
-        runner_need(NEED_CGROUPS, kernel_file_write(path, "0"), "cannot enter a cgroup");
+        runner_need(NEED_CGROUPS, kernel_write(path, "0"), "cannot enter a cgroup");
     }
 }
 
@@ -128,7 +138,7 @@ static void prepare_mounts(struct runner_preparation *preparation)
     /* The filter forbids them as well; here the kernel itself does, where it can be told. Outside a
      * user namespace the setting would hold for the whole machine. */
     if (!(preparation->layers & (LAYER_UID | LAYER_NURSERY)))
-        (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
+        (void)kernel_write("/proc/sys/user/max_user_namespaces", "0");
     if (preparation->layers & LAYER_ROOT) {
         runner_need(NEED_ROOT, root_prepare(preparation), "cannot make an own root");
         return;

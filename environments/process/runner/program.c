@@ -1,4 +1,4 @@
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/program.h"
 
 #include <stdlib.h>
 #include <string.h>

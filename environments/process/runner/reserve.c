@@ -6,9 +6,12 @@
  *
  * The mounts need a place, because before Linux 6.15 the kernel does not copy a mount without one.
  */
+#include "environments/process/runner/reserve.h"
+
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/program.h"
+#include "environments/process/runner/root_place.h"
 
 #include <errno.h>
 #include <fcntl.h>

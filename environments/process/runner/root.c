@@ -5,7 +5,14 @@
  * the new one until the program's own paths have been taken from there; then it is covered, since
  * unmounting it would cost a grace period of the kernel. No program has the right to lift the
  * cover. */
+#include "environments/process/runner/root.h"
+
 #include "base/cleanup.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
+#include "environments/process/runner/reserve.h"
+#include "environments/process/runner/root_place.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
 
@@ -67,7 +74,7 @@ static int root_set_view(int tree, const struct root_view *view)
         return 0;
     if (!view->is_named)
         return root_set_mount(tree, &set);
-    report_refusal(NEED_UID, "a uid of its own: cannot map owners of files");
+    message_send_refusal(NEED_UID, "a uid of its own: cannot map owners of files");
     return -1;
 }
 

@@ -1,6 +1,6 @@
 /* Places in the root of a sandbox, for the paths shown there. The paths of a policy have no links
  * on their way when they are checked. Scripts may have made links since, so none is followed. */
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/root_place.h"
 
 #include <errno.h>
 #include <fcntl.h>

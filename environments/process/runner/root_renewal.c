@@ -1,6 +1,13 @@
 /* The root of a worker: its zygote's, with new mounts for the parts that have to be its own, and
  * with the paths from the reserve. Nobody can remove a cover, because the kernel has locked it. */
-#include "environments/process/runner/runner.h"
+#include "environments/process/runner/root_renewal.h"
+
+#include "environments/process/runner/kernel.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
+#include "environments/process/runner/reserve.h"
+#include "environments/process/runner/root.h"
+#include "environments/process/runner/root_place.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,7 +78,7 @@ static void renewal_mount_proc(void)
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
 
     renewal_mount("proc", "/proc", MS_NODEV | MS_NOEXEC, NULL);
-    (void)kernel_file_write("/proc/sys/user/max_user_namespaces", "0");
+    (void)kernel_write("/proc/sys/user/max_user_namespaces", "0");
     runner_need(NEED_ALWAYS, mount_setattr(AT_FDCWD, "/proc", 0, &read_only, sizeof read_only),
                 "/proc");
 }

@@ -4,6 +4,10 @@
  *
  * A mount can be copied only from a place in the namespace, so the file system is mounted for a
  * moment. That costs a grace period of the kernel, and is done before the program is known. */
+#include "environments/process/runner/script.h"
+
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
 
 #include <errno.h>

@@ -1,10 +1,17 @@
+#include "environments/process/runner/supervisor.h"
+
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/holdings.h"
 #include "base/memory.h"
 #include "base/starter/starter.h"
 #include "environments/process/runner/copies.h"
+#include "environments/process/runner/descendants.h"
+#include "environments/process/runner/identity.h"
+#include "environments/process/runner/message.h"
+#include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
+#include "environments/process/runner/script.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,9 +123,9 @@ static void tell_end(const struct supervisor *supervisor, bool is_empty)
     struct rusage usage; /* of all processes that were waited for, not of the program alone */
 
     getrusage(RUSAGE_CHILDREN, &usage);
-    ended.cpu_seconds = runner_seconds(usage.ru_utime) + runner_seconds(usage.ru_stime);
+    ended.cpu_seconds = clock_seconds_of(usage.ru_utime) + clock_seconds_of(usage.ru_stime);
     ended.peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    runner_report(CONTROL_ENDED, &ended, sizeof ended);
+    message_send(CONTROL_ENDED, &ended, sizeof ended);
 }
 
 /* The server waits no more and may be gone, but only we can end the remaining processes. A look at
@@ -181,7 +188,7 @@ static void supervisor_tell_started(struct supervisor *supervisor, double time)
     const struct control_started started = {.time = time};
 
     supervisor_watch(supervisor);
-    runner_report(CONTROL_STARTED, &started, sizeof started);
+    message_send(CONTROL_STARTED, &started, sizeof started);
 }
 
 static void tell_start(struct supervisor *supervisor)
@@ -198,7 +205,7 @@ static void tell_start(struct supervisor *supervisor)
         return;
     }
     text[length] = '\0';
-    report_text(CONTROL_FAILED, text);
+    message_send_text(CONTROL_FAILED, text);
     supervisor->failed = true;
     end_tree(supervisor);
 }
@@ -247,7 +254,7 @@ static void supervisor_tell_stacks(const struct supervisor *supervisor)
     if (supervisor->way->stacks && supervisor->program && supervisor->ended <= 0)
         length = supervisor->way->stacks(supervisor->program, text);
     if (length > 0)
-        runner_report(CONTROL_STACKS, text, length);
+        message_send(CONTROL_STACKS, text, length);
 }
 
 static void supervisor_flush(struct supervisor *supervisor)
@@ -299,7 +306,7 @@ static _Noreturn void supervisor_fail(struct supervisor *supervisor)
     char text[128];
 
     snprintf(text, sizeof text, "cannot fork: %s", strerror(errno));
-    report_text(CONTROL_FAILED, text);
+    message_send_text(CONTROL_FAILED, text);
     end_tree(supervisor);
 }
 
@@ -350,7 +357,7 @@ static void start_program(struct supervisor *supervisor, size_t length,
 {
     if (supervisor->program)
         _exit(1);
-    program_receive(&supervisor->command, length, descriptors);
+    message_receive_program(&supervisor->command, length, descriptors);
     supervisor_start(supervisor);
 }
 
@@ -361,7 +368,7 @@ static void supervisor_on_gate(struct supervisor *supervisor)
 
     if (read(supervisor->gate, &mark, sizeof mark) == sizeof mark && !supervisor->is_waiting) {
         supervisor->is_waiting = true;
-        report_text(CONTROL_WAITING, "");
+        message_send_text(CONTROL_WAITING, "");
         return;
     }
     close(supervisor->gate); /* the program ends, which is seen next */
@@ -439,7 +446,7 @@ void supervise(const struct runner_preparation *preparation, const struct progra
     supervisor.signals = watch_children();
     if (supervisor.signals < 0)
         runner_refuse(NEED_ALWAYS, "signalfd");
-    report_text(CONTROL_READY, preparation->missing);
+    message_send_text(CONTROL_READY, preparation->missing);
     if (program) {
         supervisor.command = *program;
         supervisor_start(&supervisor);

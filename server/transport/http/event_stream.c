@@ -1,10 +1,9 @@
 #include "server/transport/http/event_stream.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
+#include "base/state.h"
 #include "server/transport/http/http_cors.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 enum {
@@ -17,26 +16,16 @@ enum {
  * reconnect when the connection breaks. */
 #define EVENT_STREAM_QUIET_SECONDS 15.0
 
-static const char *const event_stream_state_names[] = {
-    [EVENT_STREAM_QUIET] = "quiet",
-    [EVENT_STREAM_OPEN] = "open",
-    [EVENT_STREAM_COMPLETE] = "complete",
-    [EVENT_STREAM_OVER] = "over",
-};
-
-/* Where a stream may go from each state, as bits. */
-static const unsigned event_stream_next_states[] = {
-    [EVENT_STREAM_QUIET] = 1 << EVENT_STREAM_OPEN | 1 << EVENT_STREAM_OVER,
-    [EVENT_STREAM_OPEN] = 1 << EVENT_STREAM_COMPLETE | 1 << EVENT_STREAM_OVER,
-    [EVENT_STREAM_COMPLETE] = 1 << EVENT_STREAM_OVER,
-    [EVENT_STREAM_OVER] = 0,
+static const struct state event_stream_states[] = {
+    [EVENT_STREAM_QUIET] = {"quiet", 1 << EVENT_STREAM_OPEN | 1 << EVENT_STREAM_OVER},
+    [EVENT_STREAM_OPEN] = {"open", 1 << EVENT_STREAM_COMPLETE | 1 << EVENT_STREAM_OVER},
+    [EVENT_STREAM_COMPLETE] = {"complete", 1 << EVENT_STREAM_OVER},
+    [EVENT_STREAM_OVER] = {"over", 0},
 };
 
 static void event_stream_set_state(struct event_stream *stream, enum event_stream_state state)
 {
-    assert(event_stream_next_states[stream->state] & 1U << state);
-    log_debug("event stream %lu: %s -> %s", stream->number, event_stream_state_names[stream->state],
-              event_stream_state_names[state]);
+    state_change(event_stream_states, stream->state, state, "event stream %lu", stream->number);
     stream->state = state;
 }
 

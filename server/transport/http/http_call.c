@@ -1,12 +1,11 @@
 #include "server/transport/http/http_call.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/socket/peer.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* An unanswered call becomes a stream after this time; its comments keep the connection from
@@ -19,17 +18,10 @@ enum http_call_state {
     HTTP_CALL_OVER,   /* the response is complete */
 };
 
-static const char *const http_call_state_names[] = {
-    [HTTP_CALL_QUIET] = "quiet",
-    [HTTP_CALL_STREAM] = "stream",
-    [HTTP_CALL_OVER] = "over",
-};
-
-/* Where a call may go from each state, as bits. */
-static const unsigned http_call_next_states[] = {
-    [HTTP_CALL_QUIET] = 1 << HTTP_CALL_STREAM | 1 << HTTP_CALL_OVER,
-    [HTTP_CALL_STREAM] = 1 << HTTP_CALL_OVER,
-    [HTTP_CALL_OVER] = 0,
+static const struct state http_call_states[] = {
+    [HTTP_CALL_QUIET] = {"quiet", 1 << HTTP_CALL_STREAM | 1 << HTTP_CALL_OVER},
+    [HTTP_CALL_STREAM] = {"stream", 1 << HTTP_CALL_OVER},
+    [HTTP_CALL_OVER] = {"over", 0},
 };
 
 struct http_call {
@@ -45,9 +37,7 @@ struct http_call {
 
 static void http_call_set_state(struct http_call *call, enum http_call_state state)
 {
-    assert(http_call_next_states[call->state] & 1U << state);
-    log_debug("http call: %s -> %s", http_call_state_names[call->state],
-              http_call_state_names[state]);
+    state_change(http_call_states, call->state, state, "http call");
     call->state = state;
     ev_timer_stop(call->owner->loop, &call->quiet);
 }

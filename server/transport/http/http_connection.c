@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/state.h"
 #include "server/transport/http/http_connection_private.h"
 
 #include <assert.h>
@@ -14,31 +15,27 @@
 
 enum { READ_BYTES = 32 * 1024 }; /* at once */
 
-static const char *const http_connection_state_names[] = {
-    [HTTP_CONNECTION_IDLE] = "idle",           [HTTP_CONNECTION_HEAD] = "head",
-    [HTTP_CONNECTION_BODY] = "body",           [HTTP_CONNECTION_REST] = "rest",
-    [HTTP_CONNECTION_RESPONSE] = "response",   [HTTP_CONNECTION_FLUSHING] = "flushing",
-    [HTTP_CONNECTION_FINISHING] = "finishing", [HTTP_CONNECTION_LINGERING] = "lingering",
-    [HTTP_CONNECTION_STOPPING] = "stopping",   [HTTP_CONNECTION_CLOSED] = "closed",
-};
-
 enum { ALWAYS = 1 << HTTP_CONNECTION_STOPPING | 1 << HTTP_CONNECTION_CLOSED };
 
-/* Where a connection may go from each state, as bits. */
-static const unsigned http_connection_next_states[] = {
-    [HTTP_CONNECTION_IDLE] = ALWAYS | 1 << HTTP_CONNECTION_HEAD | 1 << HTTP_CONNECTION_FINISHING,
-    [HTTP_CONNECTION_HEAD] = ALWAYS | 1 << HTTP_CONNECTION_BODY | 1 << HTTP_CONNECTION_FINISHING,
-    [HTTP_CONNECTION_BODY] = ALWAYS | 1 << HTTP_CONNECTION_REST | 1 << HTTP_CONNECTION_RESPONSE |
-                             1 << HTTP_CONNECTION_FLUSHING,
-    [HTTP_CONNECTION_REST] = ALWAYS | 1 << HTTP_CONNECTION_IDLE | 1 << HTTP_CONNECTION_HEAD,
-    [HTTP_CONNECTION_RESPONSE] = ALWAYS | 1 << HTTP_CONNECTION_IDLE | 1 << HTTP_CONNECTION_HEAD |
-                                 1 << HTTP_CONNECTION_FLUSHING,
-    [HTTP_CONNECTION_FLUSHING] =
-        ALWAYS | 1 << HTTP_CONNECTION_FINISHING | 1 << HTTP_CONNECTION_LINGERING,
-    [HTTP_CONNECTION_FINISHING] = 1 << HTTP_CONNECTION_CLOSED,
-    [HTTP_CONNECTION_LINGERING] = 1 << HTTP_CONNECTION_CLOSED,
-    [HTTP_CONNECTION_STOPPING] = 1 << HTTP_CONNECTION_CLOSED,
-    [HTTP_CONNECTION_CLOSED] = 0,
+static const struct state http_connection_states[] = {
+    [HTTP_CONNECTION_IDLE] = {"idle",
+                              ALWAYS | 1 << HTTP_CONNECTION_HEAD | 1 << HTTP_CONNECTION_FINISHING},
+    [HTTP_CONNECTION_HEAD] = {"head",
+                              ALWAYS | 1 << HTTP_CONNECTION_BODY | 1 << HTTP_CONNECTION_FINISHING},
+    [HTTP_CONNECTION_BODY] = {"body", ALWAYS | 1 << HTTP_CONNECTION_REST |
+                                          1 << HTTP_CONNECTION_RESPONSE |
+                                          1 << HTTP_CONNECTION_FLUSHING},
+    [HTTP_CONNECTION_REST] = {"rest",
+                              ALWAYS | 1 << HTTP_CONNECTION_IDLE | 1 << HTTP_CONNECTION_HEAD},
+    [HTTP_CONNECTION_RESPONSE] = {"response", ALWAYS | 1 << HTTP_CONNECTION_IDLE |
+                                                  1 << HTTP_CONNECTION_HEAD |
+                                                  1 << HTTP_CONNECTION_FLUSHING},
+    [HTTP_CONNECTION_FLUSHING] = {"flushing", ALWAYS | 1 << HTTP_CONNECTION_FINISHING |
+                                                  1 << HTTP_CONNECTION_LINGERING},
+    [HTTP_CONNECTION_FINISHING] = {"finishing", 1 << HTTP_CONNECTION_CLOSED},
+    [HTTP_CONNECTION_LINGERING] = {"lingering", 1 << HTTP_CONNECTION_CLOSED},
+    [HTTP_CONNECTION_STOPPING] = {"stopping", 1 << HTTP_CONNECTION_CLOSED},
+    [HTTP_CONNECTION_CLOSED] = {"closed", 0},
 };
 
 static const struct http_limits *limits_of(const struct http_connection *connection)
@@ -72,9 +69,9 @@ static double seconds_in(const struct http_connection *connection, enum http_con
 
 void http_connection_set_state(struct http_connection *connection, enum http_connection_state state)
 {
-    assert(http_connection_next_states[connection->state] & 1U << state);
-    log_debug("connection %s -> %s number=%u", http_connection_state_names[connection->state],
-              http_connection_state_names[state], connection->settings.number);
+    assert(http_connection_states[connection->state].next & 1U << state);
+    log_debug("connection %s -> %s number=%u", http_connection_states[connection->state].name,
+              http_connection_states[state].name, connection->settings.number);
     connection->state = state;
     if (state == HTTP_CONNECTION_REST)
         return; /* the limit of BODY still holds */

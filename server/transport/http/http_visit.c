@@ -1,7 +1,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "server/jsonrpc/message.h"
 #include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
@@ -12,7 +12,6 @@
 #include "server/transport/identity/holder.h"
 #include "server/transport/socket/peer.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -33,26 +32,17 @@ struct http_visit {
     struct authority_check check;   /* finds the principal */
 };
 
-static const char *const http_visit_state_names[] = {
-    [HTTP_VISIT_ARRIVING] = "arriving",
-    [HTTP_VISIT_WHOLE] = "whole",
-    [HTTP_VISIT_ADMITTED] = "admitted",
-    [HTTP_VISIT_SERVED] = "served",
-};
-
-/* Where a visit may go from each state, as bits. */
-static const unsigned http_visit_next_states[] = {
-    [HTTP_VISIT_ARRIVING] = 1 << HTTP_VISIT_WHOLE | 1 << HTTP_VISIT_ADMITTED,
-    [HTTP_VISIT_WHOLE] = 1 << HTTP_VISIT_SERVED,
-    [HTTP_VISIT_ADMITTED] = 1 << HTTP_VISIT_SERVED,
-    [HTTP_VISIT_SERVED] = 0,
+static const struct state http_visit_states[] = {
+    [HTTP_VISIT_ARRIVING] = {"arriving", 1 << HTTP_VISIT_WHOLE | 1 << HTTP_VISIT_ADMITTED},
+    [HTTP_VISIT_WHOLE] = {"whole", 1 << HTTP_VISIT_SERVED},
+    [HTTP_VISIT_ADMITTED] = {"admitted", 1 << HTTP_VISIT_SERVED},
+    [HTTP_VISIT_SERVED] = {"served", 0},
 };
 
 static void http_visit_set_state(struct http_visit *visit, enum http_visit_state state)
 {
-    assert(http_visit_next_states[visit->state] & 1U << state);
-    log_debug("http request %s: %s -> %s", visit->exchange->head.method,
-              http_visit_state_names[visit->state], http_visit_state_names[state]);
+    state_change(http_visit_states, visit->state, state, "http request %s",
+                 visit->exchange->head.method);
     visit->state = state;
 }
 
