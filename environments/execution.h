@@ -7,7 +7,7 @@
 
 #include "environments/process/isolation.h"
 #include "environments/process/process.h"
-#include "environments/process/receipt_layers.h"
+#include "environments/process/receipt.h"
 #include "environments/process/recurrence.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/packages/requirements.h"
-#include "environments/process/receipt_layers.h"
+#include "environments/process/receipt.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/cpu_share.h"
+#include "environments/process/host_private.h"
 #include "environments/process/landlock.h"
 #include "environments/process/machine.h"
 #include "environments/process/spawn.h"

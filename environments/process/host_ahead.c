@@ -1,6 +1,7 @@
 /* How a host starts programs ahead of their code: as copies of a zygote or, if there can be no
  * zygote, each in a tree of its own. */
 #include "base/memory.h"
+#include "environments/process/host_private.h"
 #include "environments/process/nursery.h"
 #include "environments/process/tree_private.h"
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/landlock.h"
-#include "environments/process/receipt_layers.h"
+#include "environments/process/receipt.h"
 
 #include <errno.h>
 #include <fcntl.h>

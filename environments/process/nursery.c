@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/process/host_private.h"
 #include "environments/process/tree_private.h"
 
 #include <errno.h>

@@ -1,14 +1,21 @@
 #include "environments/process/process.h"
 
 #include "base/buffer.h"
-#include "environments/process/code_file.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
 #include "environments/process/control.h"
+#include "environments/process/host_private.h"
 #include "environments/process/tree_private.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
+#define MFD_NOEXEC_SEAL 0x8U
+#endif
 
 static int append_strings(struct buffer *job, const char *const *strings, uint32_t *ret_count,
                           struct error *err)
@@ -82,6 +89,19 @@ static int process_copy(int fd, const char *what, struct error *err)
     return copy < 0 ? error_set_errno(err, errno, "cannot hand over the %s", what) : copy;
 }
 
+/* A file in memory with the LENGTH bytes of CODE, without a name that anybody could open; owned by
+ * the caller. */
+static int process_keep_code(const char *code, size_t length, struct error *err)
+{
+    AUTO_CLOSE int fd = memfd_create("script.py", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+    if (fd < 0 && errno == EINVAL) /* an older kernel */
+        fd = memfd_create("script.py", MFD_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot keep the script in memory");
+    return fd_write_all(fd, code, length, err) < 0 ? -1 : STEAL_FD(fd);
+}
+
 /* Gives TREE the descriptors of COMMAND that go with the job. */
 static int process_hand_over(struct tree *tree, const struct process_command *command,
                              struct error *err)
@@ -99,7 +119,7 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
     }
     if (!command->script)
         return 0;
-    tree->code = code_file_new(command->code, command->code_length, err);
+    tree->code = process_keep_code(command->code, command->code_length, err);
     return tree->code < 0 ? -1 : 0;
 }
 

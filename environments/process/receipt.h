@@ -43,3 +43,14 @@ const char *process_limiter_name(enum process_limiter limiter);
 
 /* {process_tree, limits, missing}, and devices where some are opened. New reference. */
 json_t *process_receipt_containment(const struct process_receipt *receipt);
+
+/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox. Static storage. The text of a
+ * missing layer begins with its name and ": ". */
+const char *process_layer_name(enum process_layer layer);
+
+/* The names of the layers in LAYERS. New reference. */
+json_t *process_layer_names(unsigned layers);
+
+/* {NAME: "enforced", "absent" or "not asked for"}; of a container {"container": "enforced"}. New
+ * reference. */
+json_t *process_receipt_layers(const struct process_receipt *receipt);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/process/host_private.h"
 #include "environments/process/python_stacks.h"
 #include "environments/process/spawn.h"
 

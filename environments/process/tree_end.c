@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/state.h"
+#include "environments/process/host_private.h"
 
 #include <assert.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/state.h"
-#include "server/transport/socket/departure.h"
+#include "server/transport/socket/far_end.h"
 #include "server/transport/socket/peer.h"
 
 #include <assert.h>
@@ -153,7 +153,7 @@ static bool has_vanished(const struct stream *stream)
 
     if (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP))
         return true;
-    return departure_is_certain(stream->settings.out);
+    return far_end_is_closed(stream->settings.out);
 }
 
 static void begin_finishing(struct stream *stream)

@@ -30,7 +30,6 @@ EXCEPT = {
     "environments/engine/engine_error.c": ("fopen stat", KERNEL),
     "environments/engine/init/await.c": ("open", "the script, no links, without waiting; it is only compared"),
     "environments/engine/init/main.c": ("open", KERNEL),
-    "environments/engine/init/memory.c": ("open", KERNEL),
     "environments/engine/init/program.c": ("open", KERNEL),
     "environments/engine/init/runs.c": ("open opendir", KERNEL),
     "environments/engine/init/usage.c": ("open", KERNEL),

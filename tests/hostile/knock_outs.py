@@ -116,13 +116,13 @@ CHANGES = {
         NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS,
     ],
     "no keys": [NO_FILTER_OF_THE_KERNEL, NO_FILTER_OF_WORKERS],
-    "no leases": [(f"{FILTER}/file_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}")],
-    "no setuid files": [(f"{FILTER}/file_rules.c", "enum { OF_OTHERS = S_ISUID | S_ISGID };", "enum { OF_OTHERS = 0 };")],
+    "no leases": [(f"{FILTER}/forbidding_rules.c", "FILTER_IS, 1, F_SETLEASE}", "FILTER_IS, 1, 65535}")],
+    "no setuid files": [(f"{FILTER}/forbidding_rules.c", "enum { OF_OTHERS = S_ISUID | S_ISGID };", "enum { OF_OTHERS = 0 };")],
     "listed protocols": [
         (f"{FILTER}/sandbox_rules.c", "FILTER_HAS, 2, ~(uint32_t)BITS_OF_PROTOCOLS}", "FILTER_HAS, 2, 0}"),
     ],
     "no watches in the machine's root": [
-        (f"{FILTER}/shared_root_rules.c", '{"inotify_add_watch", EACCES},', '{"inotify_add_watch", FILTER_ALLOW},'),
+        (f"{FILTER}/forbidding_rules.c", '{"inotify_add_watch", EACCES},', '{"inotify_add_watch", FILTER_ALLOW},'),
     ],
     "no calls of another architecture": [
         (f"{FILTER}/filter_compiler.c", "!rules->is_native_only && ", "false && "),

@@ -119,13 +119,6 @@ unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
 /* Passes SIGINT on to the inits of all runs in a kept container. */
 void runs_interrupt(void);
 
-/* A descriptor for memory_kills(), opened before a program can set limits; -1 where there is none.
- */
-int memory_watch(void);
-
-/* Processes of the container that were killed for want of memory, in all its life. */
-long memory_kills(int fd);
-
 /* Writes WORDS to FD, stdout or stderr, whatever the program has done to it; gives up after a
  * bounded time. */
 void words_say(int fd, const struct last_words *words, const char *nonce, double deadline);

@@ -4,6 +4,7 @@
 #include "base/starter/starter.h"
 #include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
+#include "environments/engine/init/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -190,8 +191,8 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     const struct init_program *given = &order->program;
     struct init_schedule schedule = {.most = most_deleted()};
     struct last_words words = {0};
-    int memory = memory_watch();
-    long kills = memory_kills(memory);
+    int memory = usage_watch_kills();
+    long kills = usage_count_kills(memory);
     pid_t program;
     double started;
     bool is_empty;
@@ -211,7 +212,7 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     words.leftovers = leftovers_kill(program, &words.status, &is_empty);
     if (!is_empty)
         words.flags |= LAST_WORDS_SURVIVORS;
-    if (memory_kills(memory) > kills)
+    if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
     if (given->is_script)

@@ -6,7 +6,6 @@
 #include "base/metrics.h"
 #include "server/transport/http/http_connection_private.h"
 #include "server/transport/http/http_event.h"
-#include "server/transport/http/http_status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +92,42 @@ static size_t format_body_fields(char text[static HEAD_BYTES], unsigned status,
                             content_type, length);
 }
 
+static const struct {
+    unsigned status;
+    const char *reason;
+} reasons[] = {
+    {200, "OK"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+};
+
+/* The words that follow the number of a status. */
+static const char *http_exchange_reason(unsigned status)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "";
+}
+
 void http_respond(struct http_exchange *exchange, unsigned status, const char *fields,
                   const char *content_type, const char *body, size_t length)
 {
@@ -112,7 +147,7 @@ void http_respond(struct http_exchange *exchange, unsigned status, const char *f
     if (!can_complete(exchange))
         return;
     parts[0].iov_len = (size_t)snprintf(start, sizeof start, "HTTP/1.1 %u %s\r\n%s", status,
-                                        http_status_reason(status), say_whether_kept(connection));
+                                        http_exchange_reason(status), say_whether_kept(connection));
     http_writer_send(&connection->writer, parts, ARRAY_SIZE(parts));
     http_intake_responded(connection);
 }

@@ -123,3 +123,10 @@ enum far_end_state far_end_find(int fd, struct far_end *ret)
         return FAR_END_UNKNOWN;
     return far_end_ask(netlink, &theirs, &ours, ret);
 }
+
+bool far_end_is_closed(int fd)
+{
+    struct far_end ignored;
+
+    return far_end_find(fd, &ignored) == FAR_END_CLOSED;
+}

@@ -2,6 +2,7 @@
  * too. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,3 +20,9 @@ struct far_end {
 
 /* The other end of FD, a connected TCP socket. RET is set if it is HELD. */
 enum far_end_state far_end_find(int fd, struct far_end *ret);
+
+/* True when no process holds the other end of the TCP socket FD any more; false when a process
+ * does, FD is another kind of socket, or the kernel does not tell. A client that closes its socket
+ * sends the same FIN as a client that only shuts down its writing half, and nothing more until data
+ * is sent to it. */
+bool far_end_is_closed(int fd);

@@ -1,4 +1,4 @@
-#include "server/transport/socket/departure.h"
+#include "server/transport/socket/far_end.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,14 +41,14 @@ static void check_family(int family)
     struct connection connection = connect_pair(family);
     int other;
 
-    assert_false(departure_is_certain(connection.server));
+    assert_false(far_end_is_closed(connection.server));
     shutdown(connection.client, SHUT_WR);
-    assert_false(departure_is_certain(connection.server));
+    assert_false(far_end_is_closed(connection.server));
     other = dup(connection.client);
     close(connection.client);
-    assert_false(departure_is_certain(connection.server)); /* somebody else still holds it */
+    assert_false(far_end_is_closed(connection.server)); /* somebody else still holds it */
     close(other);
-    assert_true(departure_is_certain(connection.server));
+    assert_true(far_end_is_closed(connection.server));
     close(connection.server);
 }
 
@@ -71,10 +71,10 @@ static void test_other_kinds_of_descriptors_say_nothing(void **state)
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     close(ends[1]);
-    assert_false(departure_is_certain(ends[0]));
+    assert_false(far_end_is_closed(ends[0]));
     close(ends[0]);
     assert_int_equal(pipe(ends), 0);
-    assert_false(departure_is_certain(ends[0]));
+    assert_false(far_end_is_closed(ends[0]));
     close(ends[0]);
     close(ends[1]);
 }
