@@ -20,6 +20,7 @@ static const struct environment_settings settings = {
     .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
     .disk = 1 << 30,
     .output = 1 << 20,
+    .cpus = 1,
 };
 
 /* A scratch directory, in which `shared` is allowed, and the rules. */
