@@ -32,6 +32,7 @@ static const struct environment_setting environment_settings[] = {
     {"limits", "output", SETTING_BYTES, SETTING_AT(output)},
     {"limits", "processes", SETTING_COUNT, SETTING_AT(limits.processes)},
     {"limits", "cpus", SETTING_NUMBER, SETTING_AT(cpus)},
+    {NULL, "nice", SETTING_COUNT, SETTING_AT(limits.nice)},
     {NULL, NULL, SETTING_FLAG, SETTING_AT(sandbox.is_wanted)},
     {NULL, NULL, SETTING_FLAG, SETTING_AT(sandbox.is_optional)},
     {NULL, NULL, SETTING_FLAG, SETTING_AT(sandbox.required)},

@@ -8,6 +8,7 @@ struct process_limits {
     uint64_t memory;    /* bytes, all processes together where a cgroup exists, else each */
     uint64_t file_size; /* bytes a single file may grow to */
     unsigned processes; /* processes and threads */
+    unsigned nice;      /* added to the niceness of the server */
 };
 
 /* Compares every member: a Python that waits was started with these limits. */

@@ -97,8 +97,18 @@ void confine_zygote_limits(int fd, const struct process_limits *limits)
         set_limit(fd, RLIMIT_DATA, limits->memory);
 }
 
+/* The kernel takes a sum above 19 for 19. */
+static void confine_niceness(int fd, unsigned nice)
+{
+    const int own = getpriority(PRIO_PROCESS, 0);
+
+    confine_need(fd, setpriority(PRIO_PROCESS, 0, own + (int)nice), "cannot set the niceness", "");
+}
+
 void confine_limits(int fd, const struct process_limits *limits, unsigned layers)
 {
+    if (limits->nice > 0)
+        confine_niceness(fd, limits->nice);
     if (limits->processes > 0)
         set_limit(fd, RLIMIT_NPROC,
                   limits->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));

@@ -84,7 +84,7 @@ typedef void confine_become(const struct program *program,
 pid_t confine_fork(const struct program *program, const struct runner_preparation *preparation,
                    confine_become *become, int *ret_fd);
 
-/* Limits the resources of this process, and the number of its processes. */
+/* Limits the resources of this process, and the number of its processes, and sets its niceness. */
 void confine_limits(int fd, const struct process_limits *limits, unsigned layers);
 
 /* The same for a zygote, without what each of its workers has for itself: their processes would be

@@ -200,6 +200,7 @@ static const struct {
     {"{'type': 'venv', 'allow_source_builds': true}", "allow_source_builds: only the operator"},
     {"{'type': 'venv', 'prepare': 'eager'}", "prepare: only the operator"},
     {"{'type': 'venv', 'prepare_timeout': 1}", "prepare_timeout: only the operator"},
+    {"{'type': 'venv', 'nice': 1}", "nice: only the operator"},
     {"{'type': 'docker', 'network': 'bridge'}", "network: only the operator"},
     {"{'type': 'docker', 'network': 'host'}", "network must be"},
     {"{'type': 'system', 'environment': {'PYTHONPATH': '/x'}}",

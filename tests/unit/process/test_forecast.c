@@ -8,17 +8,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Bytes of struct process_limits before the padding at its end. */
-#define LIMITS_BYTES                                                                               \
-    (offsetof(struct process_limits, processes) + sizeof((struct process_limits){0}).processes)
-
 static void test_each_byte_of_the_limits_is_compared(void **state)
 {
-    const struct process_limits limits = {.memory = 1, .file_size = 2, .processes = 3};
+    const struct process_limits limits = {.memory = 1, .file_size = 2, .processes = 3, .nice = 4};
 
     (void)state;
     assert_true(process_limits_are_equal(&limits, &limits));
-    for (size_t i = 0; i < LIMITS_BYTES; i++) {
+    for (size_t i = 0; i < sizeof limits; i++) {
         struct process_limits others = limits;
 
         ((unsigned char *)&others)[i] ^= 1;
