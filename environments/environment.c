@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "base/text.h"
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
@@ -25,48 +24,6 @@ static const unsigned environment_next_states[] = {
     [ENVIRONMENT_AT_REST] = 1 << ENVIRONMENT_PREPARING,
     [ENVIRONMENT_PREPARING] = 1 << ENVIRONMENT_AT_REST,
 };
-
-bool environment_settings_are_equal(const struct environment_settings *a,
-                                    const struct environment_settings *b)
-{
-    return a->timeout == b->timeout && a->max_timeout == b->max_timeout &&
-           a->prepare_timeout == b->prepare_timeout && a->eager == b->eager &&
-           a->start == b->start && a->limits.memory == b->limits.memory &&
-           a->limits.processes == b->limits.processes &&
-           a->limits.file_size == b->limits.file_size && a->disk == b->disk &&
-           a->output == b->output && a->approval == b->approval && a->images == b->images &&
-           strcmp(text_or_none(a->functions), text_or_none(b->functions)) == 0 &&
-           sandbox_settings_are_equal(&a->sandbox, &b->sandbox);
-}
-
-void environment_digest(const json_t *definition, const struct environment_settings *settings,
-                        char ret_text[DIGEST_TEXT_BYTES])
-{
-    AUTO_FREE char *text = json_dumps(definition, JSON_COMPACT | JSON_SORT_KEYS);
-    AUTO_FREE char *numbers = memory_format(
-        "%.17g %.17g %.17g %d %ju %u %ju %ju %zu %s %s %d %d %d %d", settings->timeout,
-        settings->max_timeout, settings->prepare_timeout, settings->eager,
-        (uintmax_t)settings->limits.memory, settings->limits.processes,
-        (uintmax_t)settings->limits.file_size, (uintmax_t)settings->disk, settings->output,
-        approval_policy_name(settings->approval), images_policy_name(settings->images),
-        settings->sandbox.is_wanted, settings->sandbox.is_optional, settings->sandbox.required,
-        settings->sandbox.network);
-    struct digest digest;
-
-    digest_init(&digest);
-    digest_add_string(&digest, text);
-    digest_add_string(&digest, numbers);
-    digest_add_string(&digest, text_or_none(settings->functions));
-    digest_finish(&digest, ret_text);
-}
-
-void environment_settings_deinit(struct environment_settings *settings)
-{
-    memory_free_strings(STEAL_PTR(settings->variables));
-    memory_free_strings(STEAL_PTR(settings->paths));
-    free(STEAL_PTR(settings->functions));
-    sandbox_settings_deinit(&settings->sandbox);
-}
 
 static int environment_check_paths(char *const *paths, struct error *err)
 {
@@ -353,7 +310,7 @@ void environment_begin(struct environment *environment)
 
     if (environment->ops->begin)
         environment->ops->begin(environment);
-    if (environment->settings.eager &&
+    if (environment->settings.prepare == PREPARE_EAGER &&
         environment_prepare(environment, &environment->eager, &err) == OUTCOME_FAILED)
         environment_on_eagerly_prepared(&environment->eager, &err);
 }

@@ -7,17 +7,12 @@
  */
 #pragma once
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
-#include "environments/approval_policy.h"
 #include "environments/environment_level.h"
+#include "environments/environment_settings.h"
 #include "environments/execution.h"
-#include "environments/images_policy.h"
-#include "environments/process/process.h"
-#include "environments/sandbox_settings.h"
-#include "environments/start_policy.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
@@ -30,25 +25,6 @@ struct instance;
 struct python_facts;
 
 enum { STEP_BYTES = 160 };
-
-/* The settings of every environment, whatever its kind. */
-struct environment_settings {
-    double timeout;                /* seconds, for a call that names none */
-    double max_timeout;            /* seconds, the most a call may ask for */
-    double prepare_timeout;        /* seconds a preparation may take; 0: as long as it wants */
-    bool eager;                    /* prepared when the server starts, not on the first call */
-    enum approval_policy approval; /* when a person has to agree to a call */
-    enum images_policy images;     /* how pictures are shown */
-    enum start_policy start;       /* whether runs are started ahead of their code */
-    struct process_limits limits;
-    struct sandbox_settings sandbox;
-    uint64_t disk;    /* bytes the working directory may grow by in a run */
-    size_t output;    /* bytes kept of each stream */
-    char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
-    char *functions;  /* owned: the source of a module that scripts can import, or NULL */
-    char **paths;     /* owned: the real paths that a call has named, or NULL; a run fails if any of
-                         them has become a link */
-};
 
 /* The ingredients of an environment; passed to the constructor of its kind. */
 struct environment_recipe {
@@ -213,18 +189,6 @@ void environment_init(struct environment *environment, const struct environment_
 
 /* No run may be waiting. */
 void environment_deinit(struct environment *environment);
-
-/* Compares everything but variables and paths, which come from the definition. */
-bool environment_settings_are_equal(const struct environment_settings *a,
-                                    const struct environment_settings *b);
-
-/* A digest of DEFINITION and SETTINGS. Equal definitions with settings that are equal in the sense
- * of environment_settings_are_equal have the same one. */
-void environment_digest(const json_t *definition, const struct environment_settings *settings,
-                        char ret_text[DIGEST_TEXT_BYTES]);
-
-/* Frees what SETTINGS own. */
-void environment_settings_deinit(struct environment_settings *settings);
 
 /* A run uses ENVIRONMENT, which is not freed until the run releases it. */
 void environment_hold(struct environment *environment);

@@ -221,9 +221,3 @@ int sandbox_settings_read(struct sandbox_settings *settings, const json_t *defin
     sandbox_settings_read_devices(settings, json_object_get(definition, "devices"));
     return 0;
 }
-
-bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b)
-{
-    return a->is_wanted == b->is_wanted && a->is_optional == b->is_optional &&
-           a->required == b->required && a->network == b->network;
-}

@@ -33,9 +33,6 @@ int sandbox_settings_read(struct sandbox_settings *settings, const json_t *defin
                           const char *state, const char **ret_key, struct error *err);
 void sandbox_settings_deinit(struct sandbox_settings *settings);
 
-/* Compares everything but the paths, which come from the definition. */
-bool sandbox_settings_are_equal(const struct sandbox_settings *a, const struct sandbox_settings *b);
-
 /* The real path of PATH, a member of KEY (`read` or `write`), for sandboxes. NULL with ERR. Owned
  * by the caller. */
 char *sandbox_settings_resolve(const char *path, const char *key, const char *state,

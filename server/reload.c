@@ -4,17 +4,22 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "environments/environment_settings.h"
 #include "server/configuration/config.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Taken over by service_reload() and by the tools. */
+/* Taken over by service_reload() and by the tools, as settings of environments are. */
 static const char *const changeable[] = {
-    "approval",     "callers", "code_blocks", "default_environment",
-    "environments", "images",  "keep_for",    "limits",
-    "max_timeout",  "results", "sessions",    "share_directory_across_isolation",
-    "timeout",
+    "callers",
+    "code_blocks",
+    "default_environment",
+    "environments",
+    "keep_for",
+    "results",
+    "sessions",
+    "share_directory_across_isolation",
 };
 
 /* Sections whose files are read again. */
@@ -72,7 +77,8 @@ static bool is_settled(const json_t *started, const struct config *config, const
 {
     if (reload_is_among(renewable, ARRAY_SIZE(renewable), key))
         return reload_keeps(started, config, key);
-    return reload_is_among(changeable, ARRAY_SIZE(changeable), key) ||
+    return environment_settings_have(key) ||
+           reload_is_among(changeable, ARRAY_SIZE(changeable), key) ||
            reload_is_same(started, config_tree(config), key);
 }
 

@@ -42,24 +42,13 @@ static double service_number(const json_t *tree, const char *key)
 
 static struct environment_settings default_settings(const json_t *tree, const char *start)
 {
-    const json_t *limits = json_object_get(tree, "limits");
-    uint64_t disk = (uint64_t)service_number(limits, "disk");
-
-    return (struct environment_settings){
-        .timeout = service_number(tree, "timeout"),
-        .max_timeout = service_number(tree, "max_timeout"),
-        .approval = approval_policy_find(json_object_get_string(tree, "approval"), APPROVAL_NEVER),
-        .images = images_policy_find(json_object_get_string(tree, "images"), IMAGES_INLINE),
-        .limits =
-            {
-                .memory = (uint64_t)service_number(limits, "memory"),
-                .processes = (unsigned)service_number(limits, "processes"),
-                .file_size = disk,
-            },
+    struct environment_settings settings = {
         .sandbox = {.is_wanted = true, .is_optional = true, .start = start},
-        .disk = disk,
-        .output = (size_t)service_number(limits, "output"),
+        .cpus = 1, /* no key of the whole server sets it */
     };
+
+    environment_settings_read(&settings, tree);
+    return settings;
 }
 
 /* False, with ERR, and in *RET_KEY the key to blame, when an environment cannot be made so. */

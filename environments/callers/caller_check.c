@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_CPUS 1.0 /* the default for containers */
-
 void caller_check_refuse(struct caller_check *check, const char *key, const char *format, ...)
 {
     AUTO_FREE char *message = NULL;
@@ -211,32 +209,23 @@ void caller_check_startup(struct caller_check *check, const char *key, json_t *v
                             json_number_value(value), most);
 }
 
-static void check_size(struct caller_check *check, const json_t *limits, const char *name,
-                       uint64_t most)
+static void caller_check_setting(struct caller_check *check,
+                                 const struct environment_setting *setting, const json_t *limits)
 {
-    AUTO_FREE char *most_text = quantity_bytes(most);
+    const double most = environment_setting_number(setting, &check->rules->settings);
+    AUTO_FREE char *text =
+        setting->kind == SETTING_BYTES ? quantity_bytes((uint64_t)most) : memory_format("%g", most);
 
-    if ((uint64_t)json_integer_value(json_object_get(limits, name)) > most)
-        caller_check_refuse(check, "limits", "%s is more than the server's, which is %s", name,
-                            most_text);
-}
-
-static void check_amount(struct caller_check *check, const json_t *limits, const char *name,
-                         double most)
-{
-    if (json_number_value(json_object_get(limits, name)) > most)
-        caller_check_refuse(check, "limits", "%s is more than the server's, which is %g", name,
-                            most);
+    if (json_number_value(json_object_get(limits, setting->key)) > most)
+        caller_check_refuse(check, setting->section, "%s is more than the server's, which is %s",
+                            setting->key, text);
 }
 
 void caller_check_limits(struct caller_check *check, const char *key, json_t *value)
 {
-    const struct environment_settings *settings = &check->rules->settings;
+    const struct environment_setting *setting;
 
-    (void)key;
-    check_size(check, value, "memory", settings->limits.memory);
-    check_size(check, value, "disk", settings->disk);
-    check_size(check, value, "output", settings->output);
-    check_amount(check, value, "processes", settings->limits.processes);
-    check_amount(check, value, "cpus", MOST_CPUS);
+    for (size_t i = 0; (setting = environment_setting_at(i)); i++)
+        if (setting->section && strcmp(setting->section, key) == 0)
+            caller_check_setting(check, setting, value);
 }

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREPARE_SECONDS 600.0
-
 struct catalog {
     struct catalog_settings settings;
     char *state;                       /* owned; `settings` points to it */
@@ -167,52 +165,19 @@ static char **read_variables(const json_t *variables)
     return strings;
 }
 
-static uint64_t amount_or(const json_t *limits, const char *key, uint64_t otherwise)
+/* If the definition gives max_timeout alone, the timeout is moved to fit. */
+static int catalog_settle_timeouts(struct environment_settings *settings, const json_t *definition,
+                                   const char **ret_key, struct error *err)
 {
-    const json_t *value = json_object_get(limits, key);
-
-    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : otherwise;
-}
-
-static void read_limits(struct environment_settings *settings, const json_t *limits)
-{
-    settings->limits.memory = amount_or(limits, "memory", settings->limits.memory);
-    settings->limits.processes =
-        (unsigned)amount_or(limits, "processes", settings->limits.processes);
-    settings->disk = amount_or(limits, "disk", settings->disk);
-    if (json_object_get(limits, "disk"))
-        settings->limits.file_size = settings->disk;
-    settings->output = (size_t)amount_or(limits, "output", settings->output);
-}
-
-/* If the definition gives timeout or max_timeout alone, the other is moved to fit. */
-static int read_timeouts(struct environment_settings *settings, const json_t *definition,
-                         const char **ret_key, struct error *err)
-{
-    const bool has_timeout = json_object_get(definition, "timeout") != NULL;
-    const bool has_most = json_object_get(definition, "max_timeout") != NULL;
-
-    settings->timeout = json_object_get_number(definition, "timeout", settings->timeout);
-    settings->max_timeout =
-        json_object_get_number(definition, "max_timeout", settings->max_timeout);
     if (settings->timeout <= settings->max_timeout)
         return 0;
-    if (has_most && !has_timeout) {
+    if (json_object_get(definition, "max_timeout") && !json_object_get(definition, "timeout")) {
         settings->timeout = settings->max_timeout;
         return 0;
     }
     *ret_key = "timeout";
     return error_set(err, ERROR_CONFIG, "%g seconds is more than max_timeout, which is %g",
                      settings->timeout, settings->max_timeout);
-}
-
-static void read_preparation(struct environment_settings *settings, const json_t *definition)
-{
-    const char *when = json_object_get_string(definition, "prepare");
-
-    settings->eager = when && strcmp(when, "eager") == 0;
-    settings->prepare_timeout =
-        json_object_get_number(definition, "prepare_timeout", PREPARE_SECONDS);
 }
 
 /* A container is one already. */
@@ -234,16 +199,9 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
 {
     const json_t *definition = recipe->definition;
 
-    if (read_timeouts(&recipe->settings, definition, ret_key, err) < 0)
-        return -1;
-    recipe->settings.approval = approval_policy_find(json_object_get_string(definition, "approval"),
-                                                     recipe->settings.approval);
-    recipe->settings.images =
-        images_policy_find(json_object_get_string(definition, "images"), recipe->settings.images);
-    recipe->settings.start = start_policy_find(json_object_get_string(definition, "start"));
-    read_preparation(&recipe->settings, definition);
-    read_limits(&recipe->settings, json_object_get(definition, "limits"));
-    if (catalog_read_sandbox(recipe, ret_key, err) < 0)
+    environment_settings_read(&recipe->settings, definition);
+    if (catalog_settle_timeouts(&recipe->settings, definition, ret_key, err) < 0 ||
+        catalog_read_sandbox(recipe, ret_key, err) < 0)
         return -1;
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
     return 0;

@@ -106,16 +106,11 @@ static void set_variable(json_t *variables, json_t *variable)
     json_array_append_new(variables, variable);
 }
 
-static double container_cpus(const struct docker_container *container)
-{
-    return json_object_get_number(json_object_get(container->definition, "limits"), "cpus", 1.);
-}
-
 /* The memory limit has no influence: it counts the memory that a container really uses. */
 static json_t *thread_variable(const struct docker_container *container, unsigned index)
 {
     unsigned count =
-        thread_count(container_cpus(container), container->settings->limits.processes, 0);
+        thread_count(container->settings->cpus, container->settings->limits.processes, 0);
     AUTO_FREE char *variable = thread_count_variable(index, count);
 
     return json_string(variable);
@@ -250,7 +245,7 @@ static void set_resources(const struct docker_container *container, json_t *host
     json_object_set_new(host, "MemorySwap", json_integer((json_int_t)memory));
     json_object_set_new(host, "PidsLimit", json_integer(processes + OWN_PROCESSES));
     json_object_set_new(host, "NanoCpus",
-                        json_integer((json_int_t)round(container_cpus(container) * NANOSECONDS)));
+                        json_integer((json_int_t)round(container->settings->cpus * NANOSECONDS)));
     json_object_set_new(host, "OomScoreAdj", json_integer(KILLED_FIRST));
     json_object_set_new(host, "Ulimits", process_limits(container));
 }
@@ -437,5 +432,5 @@ char *docker_build_limits(const struct docker_container *container)
 
     return memory_format("&memory=%ju&memswap=%ju&cpuperiod=%d&cpuquota=%.0f%s", (uintmax_t)memory,
                          (uintmax_t)memory, BUILD_CPU_PERIOD,
-                         container_cpus(container) * BUILD_CPU_PERIOD, network);
+                         container->settings->cpus * BUILD_CPU_PERIOD, network);
 }

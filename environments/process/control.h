@@ -5,6 +5,8 @@
  * is a header and LENGTH bytes; both sides are built together, so structs are sent as they are. */
 #pragma once
 
+#include "environments/process/process_limits.h"
+
 #include <stdint.h>
 
 enum {
@@ -90,10 +92,10 @@ struct control_run {
     uint32_t is_ahead;     /* the Python has a script whose code comes later */
     uint32_t is_zygote;    /* the Python is a zygote: the two descriptors beside the message are its
                               orders and its core */
-    uint32_t processes;    /* RLIMIT_NPROC; 0: a cgroup limits them */
-    uint64_t data_bytes;   /* RLIMIT_DATA, and the memory of all; 0: a cgroup limits it */
-    uint64_t file_bytes;   /* RLIMIT_FSIZE, and all deleted files that are open; 0: no limit */
+    uint32_t unused;       /* 0, in place of padding: forecasts compare all bytes */
     uint64_t shared_bytes; /* of a private /dev/shm */
+    struct process_limits limits; /* 0: a cgroup limits it, or nothing does. The size of a file
+                                   * limits all deleted files that are open, too */
 };
 
 /* The needs of a tree that a machine may not meet. */

@@ -106,11 +106,9 @@ static bool forecast_has_job(const struct forecast *forecast, const struct buffe
 
 static bool forecast_is_equal(const struct forecast *a, const struct forecast *b)
 {
-    return strcmp(a->mark, b->mark) == 0 && a->limits.memory == b->limits.memory &&
-           a->limits.processes == b->limits.processes &&
-           a->limits.file_size == b->limits.file_size && a->wish.sandbox == b->wish.sandbox &&
-           a->is_alone == b->is_alone && a->wish.all == b->wish.all &&
-           a->wish.needed == b->wish.needed && forecast_has_job(a, &b->job);
+    return strcmp(a->mark, b->mark) == 0 && a->is_alone == b->is_alone &&
+           process_limits_are_equal(&a->limits, &b->limits) &&
+           machine_wishes_are_equal(&a->wish, &b->wish) && forecast_has_job(a, &b->job);
 }
 
 static struct forecast *forecasts_find(struct list *list, const struct forecast *forecast)

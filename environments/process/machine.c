@@ -80,6 +80,11 @@ struct tree_plan machine_plan_of_spare(const struct machine *machine, const stru
     return machine_plan_without(machine, wish, absent);
 }
 
+bool machine_wishes_are_equal(const struct tree_wish *a, const struct tree_wish *b)
+{
+    return a->sandbox == b->sandbox && a->all == b->all && a->needed == b->needed;
+}
+
 bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers)
 {
     return (wish->needed | (wish->all ? wish->sandbox : 0)) & ~layers;

@@ -44,6 +44,8 @@ struct tree_plan machine_plan(const struct machine *machine, const struct tree_w
  * then. */
 struct tree_plan machine_plan_of_spare(const struct machine *machine, const struct tree_wish *wish);
 
+bool machine_wishes_are_equal(const struct tree_wish *a, const struct tree_wish *b);
+
 /* True when LAYERS lack a layer that WISH has to have. */
 bool machine_wish_lacks(const struct tree_wish *wish, unsigned layers);
 

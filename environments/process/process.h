@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "environments/process/host.h"
+#include "environments/process/process_limits.h"
 #include "environments/process/receipt.h"
 
 #include <jansson.h>
@@ -26,12 +27,6 @@
 struct preloads;
 struct recurrence;
 struct tree;
-
-struct process_limits {
-    uint64_t memory;    /* bytes, all processes together where a cgroup exists, else each */
-    unsigned processes; /* processes and threads */
-    uint64_t file_size; /* bytes a single file may grow to */
-};
 
 /* The program to run. Everything is borrowed until process_start returns. */
 struct process_command {

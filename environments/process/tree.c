@@ -147,7 +147,7 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
-/* Writes into JOB resource limits for memory and processes if the cgroup does not limit them. */
+/* Writes into JOB the limits that the cgroup does not have. */
 static void tree_write_limits(const struct tree *tree, struct buffer *job)
 {
     const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
@@ -155,10 +155,12 @@ static void tree_write_limits(const struct tree *tree, struct buffer *job)
     struct control_run run;
 
     memcpy(&run, place, sizeof run);
-    run.file_bytes = tree->limits.file_size;
     run.shared_bytes = tree->limits.memory;
-    run.data_bytes = cgroups && cgroup_tree_limits_memory(cgroups) ? 0 : tree->limits.memory;
-    run.processes = cgroups && cgroup_tree_limits_processes(cgroups) ? 0 : tree->limits.processes;
+    run.limits = tree->limits;
+    if (cgroups && cgroup_tree_limits_memory(cgroups))
+        run.limits.memory = 0;
+    if (cgroups && cgroup_tree_limits_processes(cgroups))
+        run.limits.processes = 0;
     memcpy(place, &run, sizeof run);
 }
 

@@ -2,7 +2,7 @@
  * more: they show the text of the question and send the text that the person types. */
 #pragma once
 
-#include "environments/approval_policy.h"
+#include "environments/environment_settings.h"
 
 #include <jansson.h>
 

@@ -51,7 +51,8 @@ def limit(resource):
     return CONFINE, f"    set_limit(fd, RLIMIT_{resource}, 0);\n", ""
 
 
-NO_LIMIT_ON_PROCESSES = (TREE, "0 : tree->limits.processes", "0 : tree->limits.processes + 9999")
+LIMITS = "run.limits = tree->limits;"
+NO_LIMIT_ON_PROCESSES = (TREE, LIMITS, f"{LIMITS}\n    run.limits.processes += 9999;")
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
 NO_FILTER_OF_WORKERS = (WORKER, "confine_need(fd, filter_install(FILTER_WORKER)", "confine_need(fd, 0")
@@ -204,7 +205,7 @@ CHANGES = {
     "limit on memory": [
         (TREE, "cgroup_leaf_limit(tree->leaf, limits->memory,",
          "cgroup_leaf_limit(tree->leaf, 64 * limits->memory,"),
-        (TREE, "0 : tree->limits.memory", "0 : 64 * tree->limits.memory"),
+        (TREE, LIMITS, f"{LIMITS}\n    run.limits.memory *= 64;"),
         (CONTAINER, '"Memory", json_integer((json_int_t)memory)',
          '"Memory", json_integer((json_int_t)(64 * memory))'),
         (CONTAINER, '"MemorySwap", json_integer((json_int_t)memory)',
@@ -215,14 +216,14 @@ CHANGES = {
         (CONTAINER, "OPEN_FILES = 1024", "OPEN_FILES = 4096"),
     ],
     "limit on a file": [
-        (CONFINE, "if (run->file_bytes > 0)", "if (false)"),
+        (CONFINE, "if (limits->file_size > 0)", "if (false)"),
         (CONTAINER, "if (purposes[container->purpose].has_workspace && file_size > 0)", "if (false)"),
     ],
     "limit on disk": [
         (RUN, ".limit = request->environment->settings.disk,", ".limit = SIZE_MAX,"),
     ],
     "limit on deleted files": [
-        (SUPERVISOR, "supervisor->disk_limit = run->file_bytes;", ""),
+        (SUPERVISOR, "supervisor->disk_limit = run->limits.file_size;", ""),
         (f"{INIT}/main.c", "return holdings.deleted > most;", "return false;"),
     ],
     "no core files": [

@@ -9,6 +9,7 @@ import pytest
 import wire
 from client import STRUCTURED, with_more_time
 from leftovers import Watched, alive, read, until, until_one_waits, waiting
+from sessions import Session
 
 SYSTEM = {"type": "system", "isolation": "sandbox"}
 
@@ -48,6 +49,17 @@ def test_the_next_call_is_warm(server):
     assert first["timings"]["ahead"] == 0 < second["timings"]["ahead"]
     for same in ("stdout", "success", "isolation", "containment", "working_directory"):
         assert first[same] == second[same]
+
+
+def test_a_run_is_as_nice_as_its_environment_says_and_its_supervisor_is_not():
+    code = "import os; print(os.nice(0), os.getpriority(os.PRIO_PROCESS, os.getppid()))"
+    own = os.nice(0)
+    with serving(sessions={}, **config(nice=7)) as server:
+        cold = warm_up(server, code)
+        warm = call(server, code)
+        assert (cold["timings"]["warm"], warm["timings"]["warm"]) == (False, True)
+        session = Session(server, code)
+        assert {cold["stdout"], warm["stdout"], session.result["stdout"]} == {f"{min(own + 7, 19)} {own}\n"}
 
 
 def test_a_request_that_stands_alone_leaves_nothing_that_waits():

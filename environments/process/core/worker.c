@@ -102,7 +102,7 @@ static _Noreturn void worker_become(const struct program *program,
         confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
     confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     confine_capabilities(fd, 0);
-    confine_limits(fd, &program->run, preparation->layers);
+    confine_limits(fd, &program->run.limits, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");

@@ -111,7 +111,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
         confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         protect_others(fd, preparation->layers);
-    confine_limits(fd, &program->run, preparation->layers);
+    confine_limits(fd, &program->run.limits, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(program->arguments[0], program->arguments, variables);

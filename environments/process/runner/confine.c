@@ -89,18 +89,33 @@ static rlim_t count_tasks(void)
     return count;
 }
 
-void confine_limits(int fd, const struct control_run *run, unsigned layers)
+void confine_zygote_limits(int fd, const struct process_limits *limits)
 {
     set_limit(fd, RLIMIT_CORE, 0);
     set_limit(fd, RLIMIT_NOFILE, OPEN_FILES);
     set_limit(fd, RLIMIT_MSGQUEUE, 0);
-    if (run->file_bytes > 0)
-        set_limit(fd, RLIMIT_FSIZE, run->file_bytes);
-    if (run->processes > 0)
+    if (limits->file_size > 0)
+        set_limit(fd, RLIMIT_FSIZE, limits->file_size);
+    if (limits->memory > 0) /* last: a sanitizer needs more */
+        set_limit(fd, RLIMIT_DATA, limits->memory);
+}
+
+/* The kernel takes a sum above 19 for 19. */
+static void confine_niceness(int fd, unsigned nice)
+{
+    const int own = getpriority(PRIO_PROCESS, 0);
+
+    confine_need(fd, setpriority(PRIO_PROCESS, 0, own + (int)nice), "cannot set the niceness", "");
+}
+
+void confine_limits(int fd, const struct process_limits *limits, unsigned layers)
+{
+    if (limits->nice > 0)
+        confine_niceness(fd, limits->nice);
+    if (limits->processes > 0)
         set_limit(fd, RLIMIT_NPROC,
-                  run->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));
-    if (run->data_bytes > 0) /* last: a sanitizer needs more */
-        set_limit(fd, RLIMIT_DATA, run->data_bytes);
+                  limits->processes + (layers & LAYER_PID_NAMESPACE ? 1 : count_tasks()));
+    confine_zygote_limits(fd, limits);
 }
 
 static bool is_kept(int capability, uint32_t kept)

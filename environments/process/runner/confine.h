@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct control_run;
+struct process_limits;
 struct program;
 struct runner_preparation;
 
@@ -20,8 +20,12 @@ typedef void confine_become(const struct program *program,
 pid_t confine_fork(const struct program *program, const struct runner_preparation *preparation,
                    confine_become *become, int *ret_fd);
 
-/* Limits the resources of this process as RUN says. */
-void confine_limits(int fd, const struct control_run *run, unsigned layers);
+/* Limits the resources of this process, and the number of its processes, and sets its niceness. */
+void confine_limits(int fd, const struct process_limits *limits, unsigned layers);
+
+/* The same for a zygote, without what each of its workers has for itself: their processes would be
+ * counted together. */
+void confine_zygote_limits(int fd, const struct process_limits *limits);
 
 /* Drops all capabilities except the set KEPT, a mask of the first 32. */
 void confine_capabilities(int fd, uint32_t kept);

@@ -94,16 +94,6 @@ static void zygote_place(int fd, int from, int to)
     confine_need(fd, dup2(from, to), "cannot hand over a descriptor", "");
 }
 
-/* Processes are limited in each worker: a limit of the zygote would hold for all workers together.
- */
-static void zygote_limit(int fd, const struct control_run *run, unsigned layers)
-{
-    struct control_run limits = *run;
-
-    limits.processes = 0;
-    confine_limits(fd, &limits, layers);
-}
-
 /* The zygote must have no right over the mounts that cover parts of its root, so these belong to
  * the former user namespace. */
 static void zygote_enter_user(int fd, const struct runner_preparation *preparation)
@@ -163,7 +153,7 @@ static _Noreturn void zygote_execute(const struct program *program,
                  program->directory);
     zygote_keep_prints(fd);
     confine_capabilities(fd, zygote_capabilities(preparation));
-    zygote_limit(fd, &program->run, preparation->layers);
+    confine_zygote_limits(fd, &program->run.limits);
     zygote_place(fd, STDIN_FILENO, CONTROL_FD);
     execve(program->arguments[0], program->arguments, starter_lend_library(CORE_PATH, variables));
     confine_fail(fd, "cannot execute ", program->arguments[0]);

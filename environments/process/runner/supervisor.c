@@ -175,8 +175,8 @@ static void supervisor_watch(struct supervisor *supervisor)
 
     if (run->has_starter)
         supervisor->next_flush = clock_seconds() + STARTER_SECONDS;
-    supervisor->disk_limit = run->file_bytes;
-    supervisor->memory_limit = run->data_bytes;
+    supervisor->disk_limit = run->limits.file_size;
+    supervisor->memory_limit = run->limits.memory;
     if (holdings_can_look())
         supervisor->next_look = clock_seconds() + HOLDINGS_SECONDS;
 }

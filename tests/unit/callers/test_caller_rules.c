@@ -20,6 +20,7 @@ static const struct environment_settings settings = {
     .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
     .disk = 1 << 30,
     .output = 1 << 20,
+    .cpus = 1,
 };
 
 /* A scratch directory, in which `shared` is allowed, and the rules. */
@@ -199,6 +200,7 @@ static const struct {
     {"{'type': 'venv', 'allow_source_builds': true}", "allow_source_builds: only the operator"},
     {"{'type': 'venv', 'prepare': 'eager'}", "prepare: only the operator"},
     {"{'type': 'venv', 'prepare_timeout': 1}", "prepare_timeout: only the operator"},
+    {"{'type': 'venv', 'nice': 1}", "nice: only the operator"},
     {"{'type': 'docker', 'network': 'bridge'}", "network: only the operator"},
     {"{'type': 'docker', 'network': 'host'}", "network must be"},
     {"{'type': 'system', 'environment': {'PYTHONPATH': '/x'}}",

@@ -31,6 +31,7 @@ static int set_up(void **state)
 
     fixture->settings = (struct environment_settings){
         .limits = {.memory = 512 << 20, .processes = 64, .file_size = 1 << 30},
+        .cpus = 1,
         .variables = variables,
     };
     fixture->definition = json_object();
@@ -218,8 +219,8 @@ static void test_what_the_operator_says_is_said(void **state)
 {
     struct fixture *fixture = *state;
 
-    define(fixture, "{\"network\": \"lab\", \"runtime\": \"runsc\", \"gpus\": [\"0\"],"
-                    " \"limits\": {\"cpus\": 0.25}}");
+    fixture->settings.cpus = 0.25;
+    define(fixture, "{\"network\": \"lab\", \"runtime\": \"runsc\", \"gpus\": [\"0\"]}");
     expect(fixture, "HostConfig.NetworkMode", "\"lab\"");
     expect(fixture, "HostConfig.Runtime", "\"runsc\"");
     expect(fixture, "HostConfig.NanoCpus", "250000000");
@@ -265,8 +266,10 @@ static void test_a_kept_container_has_a_place_for_bytecode(void **state)
 
 static void test_libraries_are_told_of_the_cpus(void **state)
 {
-    define(*state, "{\"limits\": {\"cpus\": 2.5}}");
-    expect(*state, "Env.4", "\"OMP_NUM_THREADS=3\"");
+    struct fixture *fixture = *state;
+
+    fixture->settings.cpus = 2.5;
+    expect(fixture, "Env.4", "\"OMP_NUM_THREADS=3\"");
 }
 
 static void test_the_variables_of_a_run_win(void **state)
@@ -384,7 +387,7 @@ static void test_a_build_has_limits(void **state)
                   "&memory=2147483648&memswap=2147483648&cpuperiod=100000&cpuquota=100000");
     fixture->settings.limits.memory = (uint64_t)5 << 30;
     json_object_set_new(fixture->definition, "network", json_string("none"));
-    json_object_set_new(fixture->definition, "limits", json_pack("{s:f}", "cpus", 1.5));
+    fixture->settings.cpus = 1.5;
     assert_limits(&fixture->container,
                   "&memory=5368709120&memswap=5368709120&cpuperiod=100000&cpuquota=150000");
     json_object_set_new(fixture->definition, "network", json_string("inner"));

@@ -302,7 +302,7 @@ static void test_a_preparation_that_takes_too_long_is_given_up(void **state)
 static void test_an_eager_preparation_is_given_up_when_the_server_stops(void **state)
 {
     (void)state;
-    stub.environment.settings.eager = true;
+    stub.environment.settings.prepare = PREPARE_EAGER;
     environment_begin(&stub.environment);
     environment_stop(&stub.environment);
     assert_int_equal(stub.cancelled, 1);
@@ -349,7 +349,7 @@ static void test_only_an_eager_one_is_prepared_before_anybody_waits(void **state
     assert_begins("");
     assert_int_equal(stub.begun, 1);
     assert_int_equal(stub.prepared, 0);
-    stub.environment.settings.eager = true;
+    stub.environment.settings.prepare = PREPARE_EAGER;
     assert_begins("");
     assert_int_equal(stub.prepared, 1);
     environment_end_preparation(&stub.environment, NULL);
@@ -358,7 +358,7 @@ static void test_only_an_eager_one_is_prepared_before_anybody_waits(void **state
 static void test_an_eager_one_that_fails_at_once_says_so(void **state)
 {
     (void)state;
-    stub.environment.settings.eager = true;
+    stub.environment.settings.prepare = PREPARE_EAGER;
     stub.answer = OUTCOME_FAILED;
     assert_begins("pyexecd: not to be had; the next call "
                   "that needs it tries again\n");
