@@ -4,7 +4,7 @@
 #include "base/metrics.h"
 #include "environments/run_private.h"
 
-static const char *run_outcome_name(const struct run *run, const struct execution_end *end)
+static const char *run_outcome_name(const struct run *run, const struct process_end *end)
 {
     static const char *const names[] = {
         [RUN_TIMED_OUT] = "timeout",
@@ -21,7 +21,7 @@ static const char *run_outcome_name(const struct run *run, const struct executio
     return end->out_of_memory ? "memory_limit" : "error";
 }
 
-void run_count(const struct run *run, const struct execution_end *end)
+void run_count(const struct run *run, const struct process_end *end)
 {
     const char *name = run->request.environment->name;
 
@@ -36,7 +36,7 @@ void run_count(const struct run *run, const struct execution_end *end)
 
 void run_judge(struct run *run)
 {
-    const struct execution_end *end = &run->execution_end;
+    const struct process_end *end = &run->execution_end;
 
     if (end->failure[0]) {
         run->end = RUN_FAILED;
@@ -54,7 +54,7 @@ bool run_has_pictures(const struct run *run)
            run->execution_end.returncode == 0 && !run->execution_end.survivors;
 }
 
-struct run_report run_report_of(const struct run *run, const struct execution_end *end)
+struct run_report run_report_of(const struct run *run, const struct process_end *end)
 {
     double now = clock_seconds();
 

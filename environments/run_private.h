@@ -59,7 +59,7 @@ struct run {
     struct gallery gallery;           /* of the pictures among the changes */
 
     enum run_end end;
-    struct execution_end execution_end; /* its list of missing layers: a reference */
+    struct process_end execution_end; /* its list of missing layers: a reference */
     struct error error;
     struct error_rest error_rest; /* of its message */
     double submitted_at;          /* monotonic seconds */
@@ -82,10 +82,10 @@ void run_judge(struct run *run);
 bool run_has_pictures(const struct run *run);
 
 /* Everything in it is borrowed from RUN and END. */
-struct run_report run_report_of(const struct run *run, const struct execution_end *end);
+struct run_report run_report_of(const struct run *run, const struct process_end *end);
 
 /* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
-void run_count(const struct run *run, const struct execution_end *end);
+void run_count(const struct run *run, const struct process_end *end);
 
 /* The start of its execution (run_start.c) */
 

@@ -150,7 +150,7 @@ static void notebook_on_output(struct execution_listener *listener, enum process
 /* Sets the error of cells that come after the end of the Python. */
 static void notebook_explain_end(struct notebook *notebook)
 {
-    const struct execution_end *end = &notebook->execution_end;
+    const struct process_end *end = &notebook->execution_end;
     static const char rest[] = "; its variables are gone, and this code was not executed";
 
     notebook->error = (struct error)ERROR_INIT;
@@ -176,7 +176,7 @@ static void notebook_explain_end(struct notebook *notebook)
 /* Its Python has ended while CELL was at work. */
 static void notebook_judge(struct notebook *notebook, struct cell *cell)
 {
-    const struct execution_end *end = &notebook->execution_end;
+    const struct process_end *end = &notebook->execution_end;
 
     if (end->failure[0])
         cell->end = RUN_FAILED;
@@ -186,7 +186,7 @@ static void notebook_judge(struct notebook *notebook, struct cell *cell)
         error_copy(&cell->error, &notebook->error);
 }
 
-static void notebook_on_ended(struct execution_listener *listener, const struct execution_end *end)
+static void notebook_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct notebook *notebook = CONTAINER_OF(listener, struct notebook, listener);
     bool was_cut = notebook->error.code != ERROR_NONE && end->returncode == -SIGKILL &&

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <signal.h>
 
-void notebook_note_end(struct notebook *notebook, const struct execution_end *end)
+void notebook_note_end(struct notebook *notebook, const struct process_end *end)
 {
     notebook->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
@@ -19,7 +19,7 @@ void notebook_forget_end(struct notebook *notebook)
     json_decref((json_t *)notebook->execution_end.receipt.missing);
     json_decref((json_t *)notebook->execution_end.receipt.devices);
     json_decref(notebook->execution_end.stacks);
-    notebook->execution_end = (struct execution_end){0};
+    notebook->execution_end = (struct process_end){0};
 }
 
 void cell_note_usage_before(struct cell *cell)
@@ -39,14 +39,14 @@ void cell_note_usage(struct cell *cell)
 
 /* The end of CELL as of a run. While its Python lives, the receipt is the receipt that a run would
  * get. */
-static struct execution_end cell_end(const struct cell *cell)
+static struct process_end cell_end(const struct cell *cell)
 {
     const struct notebook *notebook = cell->notebook;
     const struct environment *environment = notebook->environment;
-    struct execution_end end = notebook->execution_end;
+    struct process_end end = notebook->execution_end;
 
     if (!notebook->is_over || cell->end == RUN_FAILED)
-        end = (struct execution_end){.receipt = environment->ops->expected_receipt(environment)};
+        end = (struct process_end){.receipt = environment->ops->expected_receipt(environment)};
     if (!notebook->is_over)
         end.returncode = cell->status;
     if (cell->end == RUN_TIMED_OUT && !notebook->is_over)

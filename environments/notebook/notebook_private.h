@@ -89,9 +89,9 @@ struct notebook {
     struct directory_watch growth;
     struct gallery gallery;
     struct execution_listener listener;
-    struct execution *execution;        /* borrowed; NULL unless it is going */
-    struct execution_end execution_end; /* once it is over; its lists: references */
-    struct error error;                 /* why it could not be started */
+    struct execution *execution;      /* borrowed; NULL unless it is going */
+    struct process_end execution_end; /* once it is over; its lists: references */
+    struct error error;               /* why it could not be started */
     struct notebook_link channel;
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* the stream that has got the last output */
@@ -147,7 +147,7 @@ void cell_tell_step(struct environment_waiter *waiter, const struct preparation_
 void cell_finish(struct cell *cell);
 
 /* Keeps the facts about the end of its Python. */
-void notebook_note_end(struct notebook *notebook, const struct execution_end *end);
+void notebook_note_end(struct notebook *notebook, const struct process_end *end);
 void notebook_forget_end(struct notebook *notebook);
 
 /* Makes the socket; *RET_THEIRS, owned by the caller, is the end of its Python. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static int append_strings(struct buffer *job, const char *const *strings, uint32_t *ret_count,
                           struct error *err)
@@ -186,4 +187,9 @@ void process_kill(struct process *process)
 {
     if (process->tree)
         tree_kill(process->tree);
+}
+
+int process_returncode(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }

@@ -7,6 +7,7 @@
 #include "environments/process/spawn.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -358,6 +359,7 @@ struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
     tree->layers = plan->layers;
     tree->missing = machine_missing(host_machine(host), plan);
     tree->end.receipt = tree_plan_receipt(plan, tree->missing);
+    tree->end.returncode = -SIGKILL;
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
     spare_init(&tree->spare);
     list_init(&tree->sibling);

@@ -98,7 +98,7 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     memcpy(&ended, payload, sizeof ended);
     tree->end.reported = true;
     tree->is_empty = ended.is_empty;
-    tree->end.wait_status = ended.status;
+    tree->end.returncode = process_returncode(ended.status);
     tree->end.cpu_seconds = ended.cpu_seconds;
     tree->end.peak_memory = ended.peak_bytes;
     tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;

@@ -64,7 +64,7 @@ static json_t *explain_failure(const struct error *err)
 static json_t *run_result_explain(const struct run_report *report,
                                   const struct run_setting *setting)
 {
-    const struct execution_end *end = &report->execution;
+    const struct process_end *end = &report->execution;
 
     if (report->end == RUN_FAILED)
         return explain_failure(&report->error);
@@ -166,7 +166,7 @@ static void set_place(json_t *structured, const struct run_report *report,
 
 static void set_cost(json_t *structured, const struct run_report *report)
 {
-    const struct execution_end *end = &report->execution;
+    const struct process_end *end = &report->execution;
     json_t *timings = json_pack("{s:f, s:f, s:f, s:f, s:b, s:f}",                       //
                                 "prepare", run_result_rounded(report->prepare_seconds), //
                                 "wait", run_result_rounded(report->wait_seconds),       //

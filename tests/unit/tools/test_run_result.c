@@ -56,7 +56,7 @@ static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
 {
     static const struct {
         enum run_end end;
-        struct execution_end execution;
+        struct process_end execution;
         bool success;
         const char *returncode;
         const char *signal;
