@@ -32,8 +32,7 @@ enum {
 
 struct command_run {
     const struct options *options; /* borrowed */
-    const char *code;              /* borrowed */
-    size_t code_length;
+    struct code_cleaning code;     /* borrowed, and left as it is */
     struct service service;
     struct executor_client client;
     struct working_directory *directory; /* owned reference */
@@ -94,8 +93,7 @@ static void command_run_help(const struct command_run *command, const json_t *st
     static const struct environment *const none[] = {NULL};
     const struct hint_facts facts = {
         .structured = structured,
-        .code = command->code,
-        .code_length = command->code_length,
+        .code = &command->code,
         .directory = working_directory_path(command->directory),
         .timeout = command->setting.timeout,
         .environment = command->setting.environment,
@@ -175,8 +173,8 @@ static int command_run_submit(struct command_run *command, struct error *err)
                             .directory = command->directory,
                             .isolation = environment_isolation(command->setting.environment),
                             .client = &command->client,
-                            .code = command->code,
-                            .code_length = command->code_length,
+                            .code = command->code.text,
+                            .code_length = command->code.length,
                             .arguments = (const char *const *)command->options->arguments,
                             .timeout = command->setting.timeout,
                             .data = command,
@@ -250,7 +248,7 @@ int command_run(const struct options *options)
 {
     struct command_run command = {.options = options};
     struct error err = ERROR_INIT;
-    AUTO_FREE char *code = command_run_read_script(options, &command.code_length, &err);
+    AUTO_FREE char *code = command_run_read_script(options, &command.code.length, &err);
     struct config *config;
     int status;
 
@@ -258,7 +256,7 @@ int command_run(const struct options *options)
         log_error("%s", err.message);
         return EX_NOINPUT;
     }
-    command.code = code;
+    command.code.text = code;
     config = command_load_config(options, &status);
     if (!config)
         return status;

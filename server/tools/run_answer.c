@@ -58,19 +58,11 @@ static json_t *run_answer_hints(const struct invocation *invocation, const json_
 {
     const struct python_host *host = invocation->data;
     AUTO_FREE char *directory = run_answer_directory(invocation, structured);
-    struct code_cleaning cleaned;
-    struct hint_facts facts = {.structured = structured};
-    json_t *hints;
+    struct hint_facts facts = {.structured = structured, .code = source->code};
+    json_t *hints = run_answer_find_hints(invocation, &facts, setting);
 
-    code_cleaning_do(&cleaned, source->code, source->length);
-    facts.code = cleaned.code ? cleaned.code : source->code;
-    facts.code_length = cleaned.length;
-    facts.had_fence = cleaned.had_fence;
-    facts.had_magic = cleaned.had_magic;
-    hints = run_answer_find_hints(invocation, &facts, setting);
     if (json_is_true(json_object_get(structured, "success")))
-        earlier_names_note(host->earlier, directory, facts.code, facts.code_length);
-    code_cleaning_deinit(&cleaned);
+        earlier_names_note(host->earlier, directory, facts.code->text, facts.code->length);
     return hints;
 }
 

@@ -8,11 +8,11 @@ struct invocation;
 struct run_report;
 struct run_setting;
 
-/* The code of a run as it was sent, borrowed, and the number of characters of its output that fit
- * into the text. */
+struct code_cleaning;
+
+/* The source of a run, and the number of characters of its output that fit into the text. */
 struct run_source {
-    const char *code;
-    size_t length;
+    const struct code_cleaning *code; /* borrowed: what the model wrote in Python, as it ran */
     size_t room;
 };
 

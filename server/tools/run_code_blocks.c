@@ -6,6 +6,7 @@
 #include "environments/environment.h"
 #include "environments/executor.h"
 #include "server/tools/code/block_language.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/code_blocks.h"
 #include "server/tools/file_links.h"
 #include "server/tools/invocation.h"
@@ -257,15 +258,17 @@ static void blocks_call_go_on(struct invocation *invocation, struct blocks_call 
     blocks_call_finish(invocation, call);
 }
 
-static struct run_source blocks_call_source(const struct blocks_call *call)
+/* The Python of the block, even if the block was only saved. */
+static struct code_cleaning blocks_call_code(const struct blocks_call *call,
+                                             const struct run_setting *setting)
 {
     const struct code_block *block = blocks_call_block(call);
 
-    const size_t room = RUN_OUTPUT_CHARACTERS / call->blocks.count;
-
-    if (strcmp(block->language->name, "python") == 0)
-        return (struct run_source){block->code, block->length, room};
-    return (struct run_source){"", 0, room};
+    if (strcmp(block->language->name, "python") != 0)
+        return (struct code_cleaning){.text = ""};
+    if (!block->is_run)
+        return (struct code_cleaning){.text = block->code, .length = block->length};
+    return *setting->code;
 }
 
 /* All blocks run in the environment of the first block, as it was then: another configuration may
@@ -285,7 +288,8 @@ static void blocks_call_on_done(struct invocation *invocation, void *data,
                                 const struct run_report *report, const struct run_setting *setting)
 {
     struct blocks_call *call = data;
-    const struct run_source source = blocks_call_source(call);
+    const struct code_cleaning code = blocks_call_code(call, setting);
+    const struct run_source source = {&code, RUN_OUTPUT_CHARACTERS / call->blocks.count};
     const double total = call->tried > 0 ? call->left : setting->timeout;
     struct run_answer answer;
 

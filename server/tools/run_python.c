@@ -12,6 +12,7 @@
 #include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
+#include "server/tools/run_result.h"
 #include "server/tools/tool.h"
 
 #define TASK_AFTER_SECONDS 2.0 /* a longer call becomes a task if the server decides */
@@ -30,13 +31,11 @@ static void run_python_on_done(struct invocation *invocation, void *data,
                                const struct run_report *report, const struct run_setting *setting)
 {
     struct invocation_result *result = &invocation->result;
-    const json_t *code = json_object_get(invocation->arguments, "code");
     struct run_answer answer;
 
     (void)data;
     run_answer_init(&answer, invocation, report, setting,
-                    &(struct run_source){json_string_value(code), json_string_length(code),
-                                         RUN_OUTPUT_CHARACTERS});
+                    &(struct run_source){setting->code, RUN_OUTPUT_CHARACTERS});
     invocation_add_text(invocation, json_string_value(answer.text),
                         json_string_length(answer.text));
     run_pictures_show(invocation, answer.pictures);

@@ -5,12 +5,14 @@
 
 #include <jansson.h>
 
-/* The environment and time limit of a run, which its report does not contain. Everything is
- * borrowed. */
+struct code_cleaning;
+
+/* The setting of a run, which its report does not contain. Everything is borrowed. */
 struct run_setting {
     struct environment *environment;
     double timeout;
-    const char *session; /* the handle of its session; NULL: it has none */
+    const struct code_cleaning *code; /* of a call; NULL: of a command */
+    const char *session;              /* the handle of its session; NULL: it has none */
 };
 
 /* Fits schemas/run_python.output.json. New reference. */

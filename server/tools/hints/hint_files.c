@@ -15,7 +15,7 @@ static char *hint_find_file(const struct hint_facts *facts)
     static const char words[] = "[Errno 2] No such file or directory: '";
 
     if (!hint_is_about(facts, "FileNotFoundError") ||
-        !text_starts_with(facts->failure.message, words) || strstr(facts->code, "chdir") ||
+        !text_starts_with(facts->failure.message, words) || strstr(facts->code->text, "chdir") ||
         !facts->directory || !facts->failure.innermost ||
         strstr(facts->failure.innermost, "_execute_child"))
         return NULL;

@@ -76,7 +76,7 @@ char *hint_screen(const struct hint_facts *facts)
     if (!errors)
         return NULL;
     if (strstr(errors, "is non-interactive, and thus cannot be shown") &&
-        strstr(facts->code, "plt"))
+        strstr(facts->code->text, "plt"))
         return memory_copy_string(
             "There is no screen, so plt.show() shows nothing. Save the figure: "
             "plt.savefig(\"figure.png\").");
@@ -118,7 +118,7 @@ static bool hint_find_last_line(const struct hint_facts *facts, struct python_li
     struct python_line line;
     bool is_found = false;
 
-    python_source_init(&source, facts->code, facts->code_length);
+    python_source_init(&source, facts->code->text, facts->code->length);
     while (python_source_next(&source, &line)) {
         *ret = line;
         is_found = true;

@@ -93,7 +93,7 @@ char *hint_unused_block(const struct hint_facts *facts)
     struct error ignored = ERROR_INIT;
 
     if (json_is_true(json_object_get(facts->structured, "success")) || (facts->rules && !has_own) ||
-        script_block_read(facts->code, facts->code_length, &definition, &ignored) < 0 ||
+        script_block_read(facts->code->text, facts->code->length, &definition, &ignored) < 0 ||
         !definition)
         return NULL;
     if (!facts->rules)

@@ -59,7 +59,7 @@ places_append(char **text, const char *format, ...)
 static void places_append_line(char **text, const struct hint_facts *facts, unsigned number)
 {
     enum { SHOWN_BYTES = 80 };
-    const char *line = facts->code;
+    const char *line = facts->code->text;
     size_t length;
 
     for (unsigned i = 1; i < number && *line; i++) {

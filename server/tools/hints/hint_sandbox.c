@@ -180,7 +180,7 @@ static char *hint_denied_path(const struct hint_facts *facts)
  * the caller; NULL: it is not known. */
 static char *hint_path_in_call(const struct hint_facts *facts, const char *call)
 {
-    const char *quote = strstr(facts->code, call);
+    const char *quote = strstr(facts->code->text, call);
     size_t length;
 
     if (!quote)
@@ -294,7 +294,7 @@ static bool hint_meant_home(const struct hint_facts *facts, const char *path)
     if (path[strlen(facts->directory) + 1] == '.')
         return true;
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strstr(facts->code, words[i]))
+        if (strstr(facts->code->text, words[i]))
             return true;
     return false;
 }
