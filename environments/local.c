@@ -244,13 +244,6 @@ static bool local_is_held(const struct environment *environment,
            (!settings->is_optional || request->isolation == ISOLATION_SANDBOX);
 }
 
-static void local_note_devices(struct local_execution *local, const struct gpu_files *gpu)
-{
-    local->devices = json_array();
-    for (char **device = gpu->devices; *device; device++)
-        json_array_append_new(local->devices, json_string(*device));
-}
-
 static int local_start_held(struct local_execution *local, const struct environment *environment,
                             const char *interpreter, const struct execution_request *request,
                             struct error *err)
@@ -261,7 +254,7 @@ static int local_start_held(struct local_execution *local, const struct environm
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
         return -1;
     if (environment->settings.sandbox.gpu)
-        local_note_devices(local, &policy.gpu);
+        local->devices = json_strings((const char *const *)policy.gpu.devices);
     started = local_open_way(local, environment, &policy.sandbox, err);
     if (started == 0)
         started =

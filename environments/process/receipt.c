@@ -1,7 +1,6 @@
 #include "environments/process/receipt.h"
 
 #include "base/memory.h"
-#include "environments/process/isolation.h"
 
 #include <string.h>
 
@@ -22,11 +21,11 @@ bool process_receipt_add_missing(json_t *missing, const char *what)
     return true;
 }
 
-const char *process_receipt_isolation(const struct process_receipt *receipt)
+enum isolation process_receipt_isolation(const struct process_receipt *receipt)
 {
     if (receipt->layers & LAYER_CONTAINER)
-        return isolation_name(ISOLATION_DOCKER);
-    return isolation_name(receipt->layers & LAYERS_OF_FILES ? ISOLATION_SANDBOX : ISOLATION_NONE);
+        return ISOLATION_DOCKER;
+    return receipt->layers & LAYERS_OF_FILES ? ISOLATION_SANDBOX : ISOLATION_NONE;
 }
 
 const char *process_receipt_tree(const struct process_receipt *receipt)

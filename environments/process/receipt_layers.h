@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox. Static storage. The text of a
- * missing layer begins with its name and ": ". */
+/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox or container. Static storage.
+ * The text of a missing layer begins with its name and ": ". */
 const char *process_layer_name(enum process_layer layer);
 
 /* The names of the layers in LAYERS. New reference. */

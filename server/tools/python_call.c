@@ -14,6 +14,7 @@
 #include "server/tools/code/import_names.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/file_resource.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
 #include "server/tools/known_directories.h"
 #include "server/tools/python_caller.h"
@@ -22,7 +23,6 @@
 #include "server/tools/python_progress.h"
 #include "server/tools/python_session.h"
 #include "server/tools/run_account.h"
-#include "server/tools/run_result.h"
 #include "server/tools/trace_variables.h"
 
 #include <assert.h>
@@ -295,11 +295,14 @@ static void python_call_on_step(void *data, const struct preparation_step *step)
 static void python_call_on_done(void *data, const struct run_report *report)
 {
     struct python_call *call = data;
+    struct run_facts facts;
 
     call->setting.session = call->session;
     file_resource_tell(call->host, call->invocation->caller, report);
     python_call_set_state(call, PYTHON_CALL_OVER);
-    call->done(call->invocation, call->request.data, report, &call->setting);
+    run_facts_init(&facts, report, &call->setting);
+    call->done(call->invocation, call->request.data, &facts);
+    run_facts_deinit(&facts);
     python_call_free(call);
 }
 

@@ -7,6 +7,7 @@
 
 #include "environments/environment.h"
 #include "server/tools/code/code_cleaning.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/hints/traceback.h"
 
 #include <jansson.h>
@@ -17,11 +18,13 @@ struct caller_rules;
 
 /* The facts that a hint may use. Everything is borrowed. */
 struct hint_facts {
-    const json_t *structured;         /* the result; see schemas/run_python.output.json */
+    const struct run_facts *run;
+    const char *output;               /* NUL-terminated: the output that the reader is shown */
+    const char *errors;               /* NUL-terminated: the error output that he is shown */
+    bool is_silent;                   /* both are empty */
     const json_t *arguments;          /* of the call */
     const struct code_cleaning *code; /* as it ran */
     const char *directory;            /* the path of the working directory; NULL: it is not known */
-    double timeout;                   /* seconds that the script had */
     const json_t *earlier; /* its keys are the names that earlier calls have defined there; or
                               NULL */
 

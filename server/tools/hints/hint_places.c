@@ -117,7 +117,7 @@ static bool places_append_threads(char **text, const struct hint_facts *facts, c
 
 char *hint_last_places(const struct hint_facts *facts)
 {
-    const json_t *stacks = json_object_get(facts->structured, "stacks");
+    const json_t *stacks = facts->run->report->execution.stacks;
     const json_t *stack;
     unsigned shown = 0;
     char *text = NULL;

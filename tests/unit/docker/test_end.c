@@ -28,7 +28,7 @@ static void test_the_end_says_that_a_container_held_it(void **state)
     struct process_end end = docker_end(&(struct docker_observation){.failure = ""}, NULL, "p");
 
     (void)state;
-    assert_string_equal(process_receipt_isolation(&end.receipt), "docker");
+    assert_int_equal(process_receipt_isolation(&end.receipt), ISOLATION_DOCKER);
     assert_string_equal(process_receipt_tree(&end.receipt), "container");
     assert_string_equal(process_limiter_name(end.receipt.limiter), "container");
 }
