@@ -102,6 +102,15 @@ double json_object_get_number(const json_t *object, const char *key, double othe
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
+json_t *json_strings(const char *const *strings)
+{
+    json_t *array = json_array();
+
+    for (; strings && *strings; strings++)
+        json_array_append_new(array, json_string(*strings));
+    return array;
+}
+
 char *json_list(const json_t *strings)
 {
     char *list = memory_copy_string("");

@@ -45,6 +45,9 @@ char *json_object_copy_string(const json_t *object, const char *key);
 /* The number member KEY of OBJECT, or OTHERWISE when it is absent or not a number. */
 double json_object_get_number(const json_t *object, const char *key, double otherwise);
 
+/* An array of STRINGS, which end with NULL; NULL stands for none. New reference. */
+json_t *json_strings(const char *const *strings);
+
 /* "a, b" of an array of strings. Owned by the caller. */
 char *json_list(const json_t *strings);
 

@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <sys/wait.h>
-
 char **execution_command(const char *interpreter, const char *script, const char *const *arguments)
 {
     size_t count = 0;
@@ -31,9 +29,4 @@ char **execution_kernel_command(const char *jupyter, const char *interpreter, co
     const char *const arguments[] = {kernel, NULL};
 
     return execution_command(jupyter, interpreter, arguments);
-}
-
-int execution_returncode(int wait_status)
-{
-    return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }

@@ -40,35 +40,15 @@ struct execution_request {
                        could outlive the server ends by itself a little later */
 };
 
-/* How the script ended. Times in seconds, memory in bytes. */
-struct execution_end {
-    struct process_receipt receipt; /* of the layers that held it; borrowed until `ended` returns */
-    char failure[ERROR_FULL_BYTES]; /* not empty: why it never ran, or why its end or output is not
-                                       known */
-    bool refused;                   /* this machine lacks a layer that it requires; it never ran */
-    int returncode;                 /* as Python's subprocess has it: -N for signal N */
-    bool out_of_memory;             /* the memory limit ended a process */
-    bool out_of_disk;               /* a process was killed: it had written too much */
-    bool survivors;                 /* containment failed: processes of the script are still
-                                       alive */
-    unsigned leftovers; /* processes that were still there after the script, and were killed */
-    double cpu_seconds;
-    uint64_t peak_memory;
-    json_t *stacks; /* its stacks at the interrupt (process/python_stacks.h), borrowed until `ended`
-                       returns; or NULL: not known */
-    double ahead_seconds; /* that the start of its Python had taken before environment_start; 0: it
-                           * was started then */
-    double start_seconds; /* from environment_start to the start of the script */
-    double run_seconds;   /* from there to its end */
-};
-
 /* The listener to an execution; embedded in the run, and outlives the execution. */
 struct execution_listener {
     /* The time of the script begins; only of an execution that `is_starting`. */
     void (*began)(struct execution_listener *listener);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
-    void (*ended)(struct execution_listener *listener, const struct execution_end *end);
+    /* END is borrowed until it returns. `reported` and `killed` are only known of a process of this
+     * machine. */
+    void (*ended)(struct execution_listener *listener, const struct process_end *end);
 };
 
 /* The common part of an execution, embedded in the object of each kind of environment. */
@@ -107,6 +87,3 @@ char **execution_program_command(const char *interpreter, const char *program);
 
 /* The same for cells in KERNEL of Jupyter, with JUPYTER, the path of pyexecd-jupyter. */
 char **execution_kernel_command(const char *jupyter, const char *interpreter, const char *kernel);
-
-/* The returncode for a status of wait(2). */
-int execution_returncode(int wait_status);

@@ -57,7 +57,7 @@ struct run_report {
     enum run_end end;
     enum run_session session;
     struct error error;                  /* set for RUN_FAILED; its rest is borrowed */
-    struct execution_end execution;      /* its receipt is borrowed until `done` returns */
+    struct process_end execution;        /* its receipt is borrowed until `done` returns */
     const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                       /* borrowed until `done` returns */
     bool has_removed_files;              /* some that were there before */

@@ -11,8 +11,6 @@
 #include "environments/sandbox_policy.h"
 #include "environments/thread_count.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,38 +51,15 @@ static struct process_receipt local_receipt(const struct local_execution *local,
     return receipt;
 }
 
-static struct execution_end local_end(const struct local_execution *local,
-                                      const struct process_end *end)
-{
-    struct execution_end result = {
-        .receipt = local_receipt(local, &end->receipt),
-        /* Without a wait status the process was killed by SIGKILL: no other end leaves none. */
-        .returncode = end->reported ? execution_returncode(end->wait_status) : -SIGKILL,
-        .refused = end->refused,
-        .out_of_memory = end->out_of_memory,
-        .out_of_disk = end->out_of_disk,
-        .survivors = end->survivors,
-        .leftovers = end->leftovers,
-        .cpu_seconds = end->cpu_seconds,
-        .peak_memory = end->peak_memory,
-        .stacks = end->stacks,
-        .ahead_seconds = end->ahead_seconds,
-        .start_seconds = end->start_seconds,
-        .run_seconds = end->run_seconds,
-    };
-
-    snprintf(result.failure, sizeof result.failure, "%s", end->failure);
-    return result;
-}
-
 static void local_on_ended(struct process *process, const struct process_end *end)
 {
     struct local_execution *local = CONTAINER_OF(process, struct local_execution, process);
     struct execution_listener *listener = local->execution.listener;
-    struct execution_end result = local_end(local, end);
+    struct process_end result = *end;
     json_t *given_up = local->given_up;
     json_t *devices = local->devices;
 
+    result.receipt = local_receipt(local, &end->receipt);
     egress_stop(local->egress);
     free(local);
     listener->ended(listener, &result);
@@ -269,13 +244,6 @@ static bool local_is_held(const struct environment *environment,
            (!settings->is_optional || request->isolation == ISOLATION_SANDBOX);
 }
 
-static void local_note_devices(struct local_execution *local, const struct gpu_files *gpu)
-{
-    local->devices = json_array();
-    for (char **device = gpu->devices; *device; device++)
-        json_array_append_new(local->devices, json_string(*device));
-}
-
 static int local_start_held(struct local_execution *local, const struct environment *environment,
                             const char *interpreter, const struct execution_request *request,
                             struct error *err)
@@ -286,7 +254,7 @@ static int local_start_held(struct local_execution *local, const struct environm
     if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
         return -1;
     if (environment->settings.sandbox.gpu)
-        local_note_devices(local, &policy.gpu);
+        local->devices = json_strings((const char *const *)policy.gpu.devices);
     started = local_open_way(local, environment, &policy.sandbox, err);
     if (started == 0)
         started =

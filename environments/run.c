@@ -52,7 +52,7 @@ bool run_is_cancelled(const struct run *run)
 }
 
 /* The one way out: tells the owner, if there still is one, and frees the run. */
-static void run_finish(struct run *run, const struct execution_end *end)
+static void run_finish(struct run *run, const struct process_end *end)
 {
     const struct run_report report = run_report_of(run, end);
 
@@ -73,7 +73,7 @@ static void run_finish(struct run *run, const struct execution_end *end)
 static void run_fail(struct run *run)
 {
     const struct environment *environment = run->request.environment;
-    const struct execution_end end = {.receipt = environment->ops->expected_receipt(environment)};
+    const struct process_end end = {.receipt = environment->ops->expected_receipt(environment)};
 
     run->turn.end = RUN_FAILED;
     run->turn.changes.are_complete = true;
@@ -122,7 +122,7 @@ static void run_on_shown(struct turn *turn)
 
 static void run_on_listed(struct turn *turn)
 {
-    const struct execution_end *end = &turn->execution_end;
+    const struct process_end *end = &turn->execution_end;
 
     run_judge(run_of(turn));
     turn_show(turn, end->returncode == 0 && !end->survivors);
@@ -148,7 +148,7 @@ static void run_begin_again(struct run *run)
     run_begin(run);
 }
 
-static void run_on_ended(struct execution_listener *listener, const struct execution_end *end)
+static void run_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 

@@ -4,7 +4,7 @@
 #include "base/metrics.h"
 #include "environments/run_private.h"
 
-static const char *run_outcome_name(const struct run *run, const struct execution_end *end)
+static const char *run_outcome_name(const struct run *run, const struct process_end *end)
 {
     static const char *const names[] = {
         [RUN_TIMED_OUT] = "timeout",
@@ -21,7 +21,7 @@ static const char *run_outcome_name(const struct run *run, const struct executio
     return end->out_of_memory ? "memory_limit" : "error";
 }
 
-void run_count(const struct run *run, const struct execution_end *end)
+void run_count(const struct run *run, const struct process_end *end)
 {
     const char *name = run->request.environment->name;
 
@@ -36,7 +36,7 @@ void run_count(const struct run *run, const struct execution_end *end)
 
 void run_judge(struct run *run)
 {
-    const struct execution_end *end = &run->turn.execution_end;
+    const struct process_end *end = &run->turn.execution_end;
 
     if (end->failure[0]) {
         run->turn.end = RUN_FAILED;
@@ -48,7 +48,7 @@ void run_judge(struct run *run)
         log_error("containment failed: processes of run %lu are still alive", run->number);
 }
 
-struct run_report run_report_of(const struct run *run, const struct execution_end *end)
+struct run_report run_report_of(const struct run *run, const struct process_end *end)
 {
     double now = clock_seconds();
 

@@ -56,10 +56,10 @@ bool run_is_cancelled(const struct run *run);
 void run_judge(struct run *run);
 
 /* Everything in it is borrowed from RUN and END. */
-struct run_report run_report_of(const struct run *run, const struct execution_end *end);
+struct run_report run_report_of(const struct run *run, const struct process_end *end);
 
 /* Counts RUN, which ends; END is NULL when it was cancelled while it waited. */
-void run_count(const struct run *run, const struct execution_end *end);
+void run_count(const struct run *run, const struct process_end *end);
 
 /* Begins a waiting RUN, which has a place now. */
 void run_begin(struct run *run);

@@ -184,7 +184,7 @@ void turn_expire(struct turn *turn)
         turn_stop(turn, RUN_TIMED_OUT);
 }
 
-void turn_note_end(struct turn *turn, const struct execution_end *end)
+void turn_note_end(struct turn *turn, const struct process_end *end)
 {
     turn->execution = NULL;
     turn->execution_end = *end;

@@ -66,7 +66,7 @@ struct turn {
     struct execution_listener listener;
     struct execution
         *execution; /* borrowed; the tree that the code is in; NULL unless it is going */
-    struct execution_end execution_end; /* once it has ended; its lists: references */
+    struct process_end execution_end; /* once it has ended; its lists: references */
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* the stream that has got the last output */
     ev_timer deadline;          /* of the code */
@@ -123,7 +123,7 @@ void turn_expire(struct turn *turn);
 void turn_end_work(struct turn *turn);
 
 /* Keeps END, the end of the execution, which is not going any more. */
-void turn_note_end(struct turn *turn, const struct execution_end *end);
+void turn_note_end(struct turn *turn, const struct process_end *end);
 
 /* Looks at the directory after the code; `listed` comes, perhaps from inside. */
 void turn_list(struct turn *turn);

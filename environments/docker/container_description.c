@@ -48,15 +48,6 @@ json_t *docker_mount(const char *source, const char *target, bool writable)
                      "BindOptions", "Propagation", "rprivate");
 }
 
-static json_t *container_description_strings(const char *const *list)
-{
-    json_t *array = json_array();
-
-    for (; list && *list; list++)
-        json_array_append_new(array, json_string(*list));
-    return array;
-}
-
 /* pyexecd-init and its arguments. */
 static json_t *init_command(const struct docker_container *container)
 {
@@ -375,7 +366,7 @@ json_t *docker_container_describe(const struct docker_container *container)
                   "User", container->user,                                                   //
                   "WorkingDir", has_workspace ? DOCKER_WORKSPACE : "/",                      //
                   "Entrypoint", is_kept ? keep_command(container) : init_command(container), //
-                  "Cmd", container_description_strings(container->program),                  //
+                  "Cmd", json_strings(container->program),                                   //
                   "Env", container_description_variables(container),                         //
                   "Hostname", "container",                                                   //
                   "Healthcheck", "Test", "NONE",                                             //
@@ -396,8 +387,8 @@ json_t *docker_exec_describe(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
     json_t *command = init_command(container);
-    json_t *program = container_description_strings(container->program);
-    json_t *own = container_description_strings(container->variables);
+    json_t *program = json_strings(container->program);
+    json_t *own = json_strings(container->variables);
 
     json_array_extend(command, program);
     json_decref(program);

@@ -12,13 +12,13 @@ struct process_receipt docker_receipt(const json_t *missing)
         .layers = LAYER_CONTAINER, .limiter = LIMITER_CONTAINER, .missing = missing};
 }
 
-static void take_words(struct execution_end *end, const struct docker_observation *seen,
+static void take_words(struct process_end *end, const struct docker_observation *seen,
                        const struct last_words *words, const char *python)
 {
     if (words->failure)
         snprintf(end->failure, sizeof end->failure, "cannot execute %s in the container: %s",
                  python, strerror(words->failure));
-    end->returncode = execution_returncode(words->status);
+    end->returncode = process_returncode(words->status);
     end->survivors = words->flags & LAST_WORDS_SURVIVORS;
     end->out_of_memory = end->out_of_memory || words->flags & LAST_WORDS_OUT_OF_MEMORY;
     end->out_of_disk = words->flags & LAST_WORDS_OUT_OF_DISK;
@@ -31,7 +31,7 @@ static void take_words(struct execution_end *end, const struct docker_observatio
 }
 
 /* The init was killed before its last words: by us, by somebody else, or for want of memory. */
-static void docker_end_guess(struct execution_end *end, const struct docker_observation *seen)
+static void docker_end_guess(struct process_end *end, const struct docker_observation *seen)
 {
     end->run_seconds = seen->seconds;
     end->returncode = -SIGKILL;
@@ -46,11 +46,11 @@ static void docker_end_guess(struct execution_end *end, const struct docker_obse
              seen->exit_code);
 }
 
-struct execution_end docker_end(const struct docker_observation *seen,
-                                const struct last_words *words, const char *python)
+struct process_end docker_end(const struct docker_observation *seen, const struct last_words *words,
+                              const char *python)
 {
-    struct execution_end end = {.receipt = docker_receipt(seen->missing),
-                                .out_of_memory = seen->out_of_memory};
+    struct process_end end = {.receipt = docker_receipt(seen->missing),
+                              .out_of_memory = seen->out_of_memory};
 
     if (words)
         take_words(&end, seen, words, python);

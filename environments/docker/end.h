@@ -21,5 +21,5 @@ struct docker_observation {
 };
 
 /* WORDS is NULL if none came. PYTHON is the program that was to be executed. */
-struct execution_end docker_end(const struct docker_observation *seen,
-                                const struct last_words *words, const char *python);
+struct process_end docker_end(const struct docker_observation *seen, const struct last_words *words,
+                              const char *python);

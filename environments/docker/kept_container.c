@@ -199,7 +199,7 @@ void kept_container_rest(struct kept_container *container)
 
 /* The end of a call */
 
-static struct execution_end kept_call_describe_end(const struct kept_call *call)
+static struct process_end kept_call_describe_end(const struct kept_call *call)
 {
     const struct kept_container *container = call->container;
     const struct container_end *seen =
@@ -213,7 +213,7 @@ static struct execution_end kept_call_describe_end(const struct kept_call *call)
         .failure = seen->failure,
     };
 
-    struct execution_end end =
+    struct process_end end =
         docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
 
     end.out_of_disk |= call->out_of_disk;
@@ -233,7 +233,7 @@ static void kept_call_finish(struct kept_call *call)
 {
     struct kept_container *container = call->container;
     struct execution_listener *listener = call->execution.listener;
-    struct execution_end end = kept_call_describe_end(call);
+    struct process_end end = kept_call_describe_end(call);
 
     container->call = NULL;
     if (container->state == KEPT_CONTAINER_IDLE)

@@ -184,7 +184,7 @@ static void image_packages_on_output(struct exec *exec, enum frame_stream stream
         last_lines_feed(&packages->said, 0, data, length);
 }
 
-static void fail_with_last_lines(struct docker_packages *packages, const struct execution_end *end,
+static void fail_with_last_lines(struct docker_packages *packages, const struct process_end *end,
                                  const char *said)
 {
     const char *advice = package_installation_advice(
@@ -210,7 +210,7 @@ static void image_packages_on_installed(struct exec *exec, const struct containe
     const char *said = last_lines_end(&packages->said);
     struct last_words words;
     bool has_words = last_words_reader_end(&packages->errors, &words);
-    struct execution_end end = docker_end(
+    struct process_end end = docker_end(
         &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
         has_words ? &words : NULL, packages->python);
 

@@ -163,7 +163,7 @@ static int image_python_complain(struct docker_python *python, struct error *err
                      length ? bytes : "");
 }
 
-static int image_python_judge(struct docker_python *python, const struct execution_end *end,
+static int image_python_judge(struct docker_python *python, const struct process_end *end,
                               struct error *err)
 {
     if (end->failure[0])
@@ -186,7 +186,7 @@ static void image_python_on_ended(struct container *container, const struct cont
     struct error err = ERROR_INIT;
     struct last_words words;
     bool has_words = last_words_reader_end(&python->errors, &words);
-    struct execution_end end = docker_end(
+    struct process_end end = docker_end(
         &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
         has_words ? &words : NULL, image_python_candidate(python));
     int result = image_python_judge(python, &end, &err);

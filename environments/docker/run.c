@@ -105,12 +105,12 @@ static void docker_run_free(struct docker_run *run)
 }
 
 /* How the run has ended, for its listener. The next call is expected to be like it. */
-static struct execution_end docker_run_conclude(struct docker_run *run,
-                                                const struct container_end *seen)
+static struct process_end docker_run_conclude(struct docker_run *run,
+                                              const struct container_end *seen)
 {
     struct last_words words;
     bool has_words = docker_output_end(&run->output, &words);
-    struct execution_end end = docker_end(
+    struct process_end end = docker_end(
         &(struct docker_observation){
             .killed = run->killed || seen->killed,
             .out_of_memory = seen->out_of_memory,
@@ -131,7 +131,7 @@ static struct execution_end docker_run_conclude(struct docker_run *run,
 static void docker_run_finish(struct docker_run *run, const struct container_end *seen)
 {
     struct execution_listener *listener = run->execution.listener;
-    struct execution_end end = docker_run_conclude(run, seen);
+    struct process_end end = docker_run_conclude(run, seen);
 
     docker_run_free(run);
     listener->ended(listener, &end);
@@ -149,7 +149,7 @@ static void docker_run_on_complete(struct ev_loop *loop, ev_prepare *watcher, in
 {
     struct docker_run *run = CONTAINER_OF(watcher, struct docker_run, complete);
     struct execution_listener *listener = run->execution.listener;
-    struct execution_end end = docker_run_conclude(run, &(struct container_end){.started = true});
+    struct process_end end = docker_run_conclude(run, &(struct container_end){.started = true});
 
     (void)loop;
     (void)events;

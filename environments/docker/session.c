@@ -201,12 +201,12 @@ static void docker_session_on_started(struct container *container)
 }
 
 /* Passes on the last output of the session, then describes its end. */
-static struct execution_end docker_session_end(struct docker_session *session,
-                                               const struct container_end *seen)
+static struct process_end docker_session_end(struct docker_session *session,
+                                             const struct container_end *seen)
 {
     struct last_words words;
     bool has_words;
-    struct execution_end end;
+    struct process_end end;
 
     for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++)
         (void)last_words_reader_end(&session->streams[i].reader, &words);
@@ -232,7 +232,7 @@ static void docker_session_on_ended(struct container *container, const struct co
 {
     struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
     struct execution_listener *listener = session->execution.listener;
-    struct execution_end end = docker_session_end(session, seen);
+    struct process_end end = docker_session_end(session, seen);
 
     if (seen->status == DOCKER_NOT_FOUND)
         session->site->is_stale = true;

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ANSWER_SECONDS 15.0 /* a busy machine takes seconds to start a Python */
@@ -142,8 +141,7 @@ static int interpreter_question_judge(struct interpreter_question *question,
                          question->path, ANSWER_SECONDS);
     if (end->failure[0])
         return error_set(err, ERROR_UNAVAILABLE, "%s", end->failure);
-    if (!end->reported || !WIFEXITED(end->wait_status) || WEXITSTATUS(end->wait_status) != 0 ||
-        !split_answer(&question->answer, fields) ||
+    if (end->returncode != 0 || !split_answer(&question->answer, fields) ||
         !python_version_is_plain(fields[ANSWER_VERSION]))
         return fail_with_complaint(question, err);
     if (strtol(fields[ANSWER_VERSION], NULL, 10) < 3)

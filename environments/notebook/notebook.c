@@ -122,7 +122,7 @@ static void notebook_on_output(struct execution_listener *listener, enum process
 /* Sets the error of cells that come after the end of the Python. */
 static void notebook_explain_end(struct notebook *notebook)
 {
-    const struct execution_end *end = &notebook->turn.execution_end;
+    const struct process_end *end = &notebook->turn.execution_end;
     static const char rest[] = "; its variables are gone, and this code was not executed";
 
     notebook->error = (struct error)ERROR_INIT;
@@ -158,7 +158,7 @@ static void notebook_judge(struct notebook *notebook)
         error_copy(&notebook_current(notebook)->error, &notebook->error);
 }
 
-static void notebook_on_ended(struct execution_listener *listener, const struct execution_end *end)
+static void notebook_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
     struct turn *turn = &notebook->turn;

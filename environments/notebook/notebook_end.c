@@ -23,14 +23,14 @@ void cell_note_usage(struct cell *cell)
 
 /* The end of CELL as of a run. While its Python lives, the receipt is the receipt that a run would
  * get. */
-static struct execution_end cell_end(const struct cell *cell)
+static struct process_end cell_end(const struct cell *cell)
 {
     const struct notebook *notebook = cell->notebook;
     const struct environment *environment = notebook->environment;
-    struct execution_end end = notebook->turn.execution_end;
+    struct process_end end = notebook->turn.execution_end;
 
     if (!notebook->is_over || cell->end == RUN_FAILED)
-        end = (struct execution_end){.receipt = environment->ops->expected_receipt(environment)};
+        end = (struct process_end){.receipt = environment->ops->expected_receipt(environment)};
     if (!notebook->is_over)
         end.returncode = cell->status;
     if (cell->end == RUN_TIMED_OUT && !notebook->is_over)

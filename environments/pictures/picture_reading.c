@@ -7,7 +7,6 @@
 #include "environments/process/process.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 
 /* Room for the pixels of the largest picture, and for a codec's own data. */
 static const struct process_limits picture_limits = {
@@ -45,7 +44,7 @@ static bool picture_reading_is_lost(const struct process_end *end)
     if (end->failure[0])
         return true;
     if (end->reported)
-        return WIFEXITED(end->wait_status) && WEXITSTATUS(end->wait_status) != 0;
+        return end->returncode > 0;
     return !end->killed && !end->out_of_memory && !end->out_of_disk;
 }
 
@@ -54,9 +53,8 @@ static struct picture_answer picture_reading_answer(const struct picture_reading
 {
     struct picture_answer answer;
 
-    if (end->reported && end->wait_status == 0 &&
-        picture_answer_read(&answer, buffer_bytes(&reading->output),
-                            buffer_length(&reading->output)))
+    if (end->returncode == 0 && picture_answer_read(&answer, buffer_bytes(&reading->output),
+                                                    buffer_length(&reading->output)))
         return answer;
     return (struct picture_answer){.verdict = PICTURE_UNREADABLE};
 }

@@ -57,24 +57,26 @@ enum process_stream {
 
 /* How a process ended. Times in seconds, memory in bytes. */
 struct process_end {
-    struct process_receipt receipt; /* borrowed until `ended` returns */
-    int wait_status;                /* of the program, as wait(2) has it; only if `reported` */
+    struct process_receipt receipt; /* of the layers that held it; borrowed until `ended` returns */
+    char failure[ERROR_FULL_BYTES]; /* not empty: why the program never ran, or why its end or
+                                       output is not known */
+    bool refused;                   /* this machine lacks a layer that it needs; it never ran */
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
-    bool refused;                   /* this machine lacks a layer that it needs; it never ran */
+    int returncode;                 /* as Python's subprocess has it: -N for signal N. -SIGKILL if
+                                       it is not reported: no other end leaves no status */
     bool out_of_memory;             /* a process was killed by the memory limit */
-    bool out_of_disk;               /* the tree held too much in deleted files, and was killed */
+    bool out_of_disk;               /* a process was killed: it had written too much */
     bool survivors;                 /* containment failed: the tree was not empty in time */
-    unsigned leftovers;             /* processes that were still there after the program */
+    unsigned leftovers;             /* processes that were still there after the program, and were
+                                       killed */
     json_t *stacks; /* the stacks when it was interrupted (python_stacks.h), borrowed until `ended`
                        returns; or NULL */
-    char failure[ERROR_FULL_BYTES]; /* not empty: the program never ran, or its end or output could
-                                       not be followed; why */
-    double cpu_seconds;             /* user and system, of the tree as far as it was waited for */
-    uint64_t peak_memory;           /* peak resident set or, with a cgroup, of the whole tree */
-    double ahead_seconds;           /* spent on its start before process_start; 0: none */
-    double start_seconds;           /* from process_start to the exec of the program */
-    double run_seconds;             /* from the exec to the end of the program */
+    double cpu_seconds;   /* user and system, of the tree as far as it was waited for */
+    uint64_t peak_memory; /* peak resident set or, with a cgroup, of the whole tree */
+    double ahead_seconds; /* spent on its start before process_start; 0: none */
+    double start_seconds; /* from process_start to the exec of the program */
+    double run_seconds;   /* from the exec to the end of the program */
 };
 
 struct process {
@@ -129,3 +131,6 @@ void process_interrupt(struct process *process);
 
 /* SIGKILL for the whole tree, now. `ended` still comes. Harmless when it is called twice. */
 void process_kill(struct process *process);
+
+/* The returncode for a status of wait(2). */
+int process_returncode(int wait_status);

@@ -1,7 +1,6 @@
 #include "environments/process/receipt.h"
 
 #include "base/memory.h"
-#include "environments/process/isolation.h"
 
 #include <string.h>
 
@@ -22,11 +21,11 @@ bool process_receipt_add_missing(json_t *missing, const char *what)
     return true;
 }
 
-const char *process_receipt_isolation(const struct process_receipt *receipt)
+enum isolation process_receipt_isolation(const struct process_receipt *receipt)
 {
     if (receipt->layers & LAYER_CONTAINER)
-        return isolation_name(ISOLATION_DOCKER);
-    return isolation_name(receipt->layers & LAYERS_OF_FILES ? ISOLATION_SANDBOX : ISOLATION_NONE);
+        return ISOLATION_DOCKER;
+    return receipt->layers & LAYERS_OF_FILES ? ISOLATION_SANDBOX : ISOLATION_NONE;
 }
 
 const char *process_receipt_tree(const struct process_receipt *receipt)
@@ -76,10 +75,8 @@ static const struct {
     enum process_layer layer;
     const char *name;
 } layer_names[] = {
-    {LAYER_ROOT, "own root directory"},
-    {LAYER_NETWORK, "own network"},
-    {LAYER_FILES, "file rules"},
-    {LAYER_CALLS, "system calls"},
+    {LAYER_ROOT, "own root directory"}, {LAYER_NETWORK, "own network"}, {LAYER_FILES, "file rules"},
+    {LAYER_CALLS, "system calls"},      {LAYER_CONTAINER, "container"}, /* alone */
 };
 
 const char *process_layer_name(enum process_layer layer)
@@ -110,14 +107,12 @@ static const char *process_layer_state(const struct process_receipt *receipt,
 
 json_t *process_receipt_layers(const struct process_receipt *receipt)
 {
+    const bool is_container = receipt->layers & LAYER_CONTAINER;
     json_t *layers = json_object();
 
-    if (receipt->layers & LAYER_CONTAINER) {
-        json_object_set_new(layers, "container", json_string("enforced"));
-        return layers;
-    }
     for (size_t i = 0; i < ARRAY_SIZE(layer_names); i++)
-        json_object_set_new(layers, layer_names[i].name,
-                            json_string(process_layer_state(receipt, layer_names[i].layer)));
+        if (is_container == (layer_names[i].layer == LAYER_CONTAINER))
+            json_object_set_new(layers, layer_names[i].name,
+                                json_string(process_layer_state(receipt, layer_names[i].layer)));
     return layers;
 }

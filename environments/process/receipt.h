@@ -3,6 +3,7 @@
  * result shows it. */
 #pragma once
 
+#include "environments/process/isolation.h"
 #include "environments/process/policy.h"
 
 #include <jansson.h>
@@ -32,20 +33,20 @@ unsigned process_receipt_absent(const struct process_receipt *receipt);
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
 bool process_receipt_add_missing(json_t *missing, const char *what);
 
-/* The level of isolation: "none", "sandbox", "docker". Static storage, like the names below. */
-const char *process_receipt_isolation(const struct process_receipt *receipt);
+enum isolation process_receipt_isolation(const struct process_receipt *receipt);
 
-/* The strongest layer: "pid namespace", "cgroup", "landlock", "container", else "best effort". */
+/* The strongest layer: "pid namespace", "cgroup", "landlock", "container", else "best effort".
+ * Static storage. */
 const char *process_receipt_tree(const struct process_receipt *receipt);
 
-/* "rlimits", "cgroup v1", "cgroup v2", "container". */
+/* "rlimits", "cgroup v1", "cgroup v2", "container". Static storage. */
 const char *process_limiter_name(enum process_limiter limiter);
 
 /* {process_tree, limits, missing}, and devices where some are opened. New reference. */
 json_t *process_receipt_containment(const struct process_receipt *receipt);
 
-/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox. Static storage. The text of a
- * missing layer begins with its name and ": ". */
+/* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox or container. Static storage.
+ * The text of a missing layer begins with its name and ": ". */
 const char *process_layer_name(enum process_layer layer);
 
 /* The names of the layers in LAYERS. New reference. */

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { OUTPUT_BYTES = 64 * 1024 };
 
@@ -75,10 +74,10 @@ static int subprocess_judge(const struct subprocess *tool, const struct process_
         return error_set(err, ERROR_LIMIT, "%s needs more memory than it may have", tool->name);
     if (!end->reported)
         return error_set(err, ERROR_SYSTEM, "%s was killed", tool->name);
-    if (WIFSIGNALED(end->wait_status))
-        return subprocess_fail(tool, err, "was killed by signal", WTERMSIG(end->wait_status));
-    if (WEXITSTATUS(end->wait_status) != 0)
-        return subprocess_fail(tool, err, "ended with exit status", WEXITSTATUS(end->wait_status));
+    if (end->returncode < 0)
+        return subprocess_fail(tool, err, "was killed by signal", -end->returncode);
+    if (end->returncode > 0)
+        return subprocess_fail(tool, err, "ended with exit status", end->returncode);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -451,7 +452,7 @@ static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
     memcpy(&ended, payload, sizeof ended);
     tree->end.reported = true;
     tree->is_empty = ended.is_empty;
-    tree->end.wait_status = ended.status;
+    tree->end.returncode = process_returncode(ended.status);
     tree->end.cpu_seconds = ended.cpu_seconds;
     tree->end.peak_memory = ended.peak_bytes;
     tree->end.out_of_disk = ended.exceeded == CONTROL_EXCEEDED_DISK;
@@ -569,6 +570,7 @@ struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
     tree->layers = plan->layers;
     tree->missing = machine_missing(host_machine(host), plan);
     tree->end.receipt = tree_plan_receipt(plan, tree->missing);
+    tree->end.returncode = -SIGKILL;
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
     spare_init(&tree->spare);
     list_init(&tree->sibling);

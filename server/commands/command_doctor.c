@@ -14,6 +14,7 @@
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
+#include "server/commands/doctor_trial.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/interruption.h"
 #include "server/commands/options.h"
@@ -23,7 +24,7 @@
 #include "server/configuration/config.h"
 #include "server/service.h"
 #include "server/state_directory.h"
-#include "server/tools/run_result.h"
+#include "server/tools/hints/run_facts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ struct doctor {
     struct recurrence recurrence;        /* of the trials in an environment */
     struct working_directory *directory; /* owned: where they are */
     struct run *run;                     /* borrowed; NULL when it is over */
-    json_t *result;                      /* owned; of the last trial */
+    struct doctor_trial trial;           /* owned: the last one, until it is fetched */
     bool refused;                        /* a run would be refused */
     bool told;                           /* the command that gives more */
     struct interruption interruption;
@@ -85,9 +86,12 @@ static void print_kernel(struct doctor *doctor)
 static void command_doctor_on_done(void *data, const struct run_report *report)
 {
     struct doctor *doctor = data;
+    struct run_facts facts;
 
     doctor->run = NULL;
-    doctor->result = run_result_structured(report, &doctor->setting);
+    run_facts_init(&facts, report, &doctor->setting);
+    doctor_trial_note(&doctor->trial, &facts);
+    run_facts_deinit(&facts);
     ev_break(doctor->service.loop, EVBREAK_ALL);
 }
 
@@ -147,14 +151,19 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
     return 0;
 }
 
-/* The result of a trial, or of why there is none. Owned by the caller. */
-static json_t *command_doctor_try(struct doctor *doctor, struct environment *environment)
+/* Owned by the caller. */
+static struct doctor_trial command_doctor_try(struct doctor *doctor,
+                                              struct environment *environment)
 {
     struct error err = ERROR_INIT;
+    struct doctor_trial trial = {0};
 
     if (try_environment(doctor, environment, &err) < 0)
-        return json_pack("{s:s}", "error", err.message);
-    return STEAL_PTR(doctor->result);
+        trial.problem = memory_copy_string(err.message);
+    else
+        trial = doctor->trial;
+    doctor->trial = (struct doctor_trial){0};
+    return trial;
 }
 
 static void command_doctor_on_pause(struct ev_loop *loop, ev_timer *timer, int events)
@@ -175,11 +184,6 @@ static void command_doctor_pause(const struct doctor *doctor)
     ev_timer_stop(doctor->service.loop, &timer);
 }
 
-static double command_doctor_timing(const json_t *result, const char *key)
-{
-    return json_number_value(json_object_get(json_object_get(result, "timings"), key));
-}
-
 /* The paths of this machine that a sandbox would have to show. */
 static void print_needs(const struct environment *environment)
 {
@@ -192,92 +196,83 @@ static void print_needs(const struct environment *environment)
 }
 
 static void print_trial(struct doctor *doctor, struct environment *environment,
-                        const json_t *result)
+                        const struct doctor_trial *trial)
 {
-    const char *error = json_object_get_string(result, "error");
-    const char *version = json_object_get_string(result, "python_version");
     AUTO_FREE char *text = NULL;
 
-    if (json_is_true(json_object_get(result, "success"))) {
+    if (!trial->problem) {
         text = memory_format("%s, Python %s; started in %.1f ms, ended after %.1f ms",
                              environment->ops->describe_interpreter(environment),
-                             version ? version : "(unknown)",
-                             command_doctor_timing(result, "start") * 1e3,
-                             command_doctor_timing(result, "run") * 1e3);
+                             trial->version ? trial->version : "(unknown)",
+                             trial->start_seconds * 1e3, trial->run_seconds * 1e3);
         command_print_line("yes", environment->name, text);
         print_needs(environment);
         return;
     }
-    text = memory_format("no script can be run: %s",
-                         error ? error : json_object_get_string(result, "stderr"));
+    text = memory_format("no script can be run: %s", trial->problem);
     command_print_line("no", environment->name, text);
     doctor->refused = true;
 }
 
-/* The layers of RESULT that are in STATE, as "a, b". Owned by the caller. */
-static char *command_doctor_list_layers(const json_t *result, const char *state)
+/* "a, b" for LAYERS. Owned by the caller. */
+static char *command_doctor_list_layers(unsigned layers)
 {
-    const json_t *containment = json_object_get(result, "containment");
-    AUTO_JSON json_t *names = json_array();
-    const char *name;
-    json_t *value;
+    AUTO_JSON json_t *names = process_layer_names(layers);
 
-    json_object_foreach (json_object_get(containment, "layers"), name, value)
-        if (strcmp(json_string_value(value), state) == 0)
-            json_array_append_new(names, json_string(name));
     return json_list(names);
 }
 
-/* False: the result has the planned layers of a script that did not start. */
-static bool command_doctor_has_started(const json_t *result)
+/* The hosts that a run in ENVIRONMENT could reach, if it reached no others. */
+static void command_doctor_print_hosts(const struct environment *environment)
 {
-    return !json_is_null(json_object_get(result, "returncode"));
+    const struct sandbox_settings *sandbox = &environment->settings.sandbox;
+    AUTO_JSON json_t *hosts = json_strings((const char *const *)sandbox->hosts);
+    AUTO_FREE char *text = json_list(hosts);
+
+    if (sandbox->is_wanted && *text)
+        command_print_line("", "  network", text);
 }
 
 /* The layers that isolated the trial, and the layers that were asked for and absent. */
-static void command_doctor_print_layers(struct doctor *doctor, const json_t *result)
+static void command_doctor_print_layers(struct doctor *doctor,
+                                        const struct environment *environment,
+                                        const struct doctor_trial *trial)
 {
-    const char *isolation = json_object_get_string(result, "isolation");
-    AUTO_FREE char *held = command_doctor_list_layers(result, "enforced");
-    AUTO_FREE char *absent = command_doctor_list_layers(result, "absent");
-    AUTO_FREE char *hosts =
-        json_list(json_object_get(json_object_get(result, "containment"), "network"));
+    const char *isolation = isolation_name(process_receipt_isolation(&trial->receipt));
+    AUTO_FREE char *held = command_doctor_list_layers(trial->receipt.layers);
+    AUTO_FREE char *absent = command_doctor_list_layers(process_receipt_absent(&trial->receipt));
     AUTO_FREE char *text = NULL;
 
-    if (!isolation)
+    if (!trial->has_ended)
         return;
     text = memory_format("%s%s%s%s%s%s",
-                         command_doctor_has_started(result) ? "" : "did not start; planned: ",
-                         isolation, *held ? ": " : "", held, *absent ? "; without: " : "", absent);
+                         trial->has_started ? "" : "did not start; planned: ", isolation,
+                         *held ? ": " : "", held, *absent ? "; without: " : "", absent);
     command_print_line(*absent ? "no" : "", "  isolation", text);
     if (*absent)
         command_doctor_print_remedy(doctor);
-    if (*hosts)
-        command_print_line("", "  network", hosts);
+    command_doctor_print_hosts(environment);
 }
 
-/* Whether the call that follows RESULT finds its Python started. */
+/* Whether the call that follows TRIAL finds its Python started. */
 static void command_doctor_print_start(struct doctor *doctor, struct environment *environment,
-                                       const json_t *result)
+                                       const struct doctor_trial *trial)
 {
-    AUTO_JSON json_t *next = NULL;
+    AUTO(doctor_trial_deinit) struct doctor_trial next = {0};
     AUTO_FREE char *text = NULL;
-    bool is_warm = false;
 
-    if (environment->settings.start == START_COLD ||
-        !json_is_true(json_object_get(result, "success")) ||
-        strcmp(json_object_get_string(result, "isolation"), isolation_name(ISOLATION_NONE)) == 0)
+    if (environment->settings.start == START_COLD || trial->problem ||
+        process_receipt_isolation(&trial->receipt) == ISOLATION_NONE)
         return;
-    for (int i = 0; i < START_TRIALS && !is_warm && !doctor->interruption.signal; i++) {
+    for (int i = 0; i < START_TRIALS && !next.is_warm && !doctor->interruption.signal; i++) {
         command_doctor_pause(doctor);
-        json_decref(next);
+        doctor_trial_deinit(&next);
         next = command_doctor_try(doctor, environment);
-        is_warm = json_is_true(json_object_get(json_object_get(next, "timings"), "warm"));
     }
-    text = memory_format(is_warm ? "warm: the next call starts in %.1f ms"
-                                 : "cold: each call starts its own Python, in %.1f ms",
-                         command_doctor_timing(next, "start") * 1e3);
-    command_print_line(is_warm ? "yes" : "no", "  start", text);
+    text = memory_format(next.is_warm ? "warm: the next call starts in %.1f ms"
+                                      : "cold: each call starts its own Python, in %.1f ms",
+                         next.start_seconds * 1e3);
+    command_print_line(next.is_warm ? "yes" : "no", "  start", text);
 }
 
 /* Layers that the programs that prepared ENVIRONMENT were to have and had not. */
@@ -296,13 +291,12 @@ static void command_doctor_print_preparation(struct doctor *doctor,
 
 /* The devices that the trial could use, and why not. */
 static void command_doctor_print_devices(const struct environment *environment,
-                                         const json_t *result)
+                                         const struct doctor_trial *trial)
 {
-    AUTO_FREE char *devices =
-        json_list(json_object_get(json_object_get(result, "containment"), "devices"));
+    AUTO_FREE char *devices = json_list(trial->receipt.devices);
     AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
 
-    if (*devices && command_doctor_has_started(result))
+    if (*devices && trial->has_started)
         command_print_line("", "  devices", devices);
     if (problem)
         command_print_line("no", "  gpu", problem);
@@ -348,21 +342,21 @@ static void command_doctor_print_kernel(const struct environment *environment)
 
 static void print_environment(struct doctor *doctor, struct environment *environment)
 {
-    AUTO_JSON json_t *result = command_doctor_try(doctor, environment);
+    AUTO(doctor_trial_deinit)
+    struct doctor_trial trial = command_doctor_try(doctor, environment);
 
     if (doctor->interruption.signal)
         return;
-    print_trial(doctor, environment, result);
-    command_doctor_print_layers(doctor, result);
-    command_doctor_print_start(doctor, environment, result);
+    print_trial(doctor, environment, &trial);
+    command_doctor_print_layers(doctor, environment, &trial);
+    command_doctor_print_start(doctor, environment, &trial);
     command_doctor_print_preparation(doctor, environment);
-    command_doctor_print_devices(environment, result);
+    command_doctor_print_devices(environment, &trial);
     command_doctor_print_kernel(environment);
     if (!environment->settings.sandbox.is_wanted)
         return;
     command_doctor_print_preloads(environment);
-    command_doctor_print_missing(
-        json_object_get(json_object_get(result, "containment"), "missing"));
+    command_doctor_print_missing(trial.receipt.missing);
 }
 
 static void print_environments(struct doctor *doctor)

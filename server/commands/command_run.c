@@ -16,6 +16,7 @@
 #include "server/configuration/config.h"
 #include "server/service.h"
 #include "server/tools/hints/hints.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/python_request.h"
 #include "server/tools/run_result.h"
 
@@ -32,8 +33,7 @@ enum {
 
 struct command_run {
     const struct options *options; /* borrowed */
-    const char *code;              /* borrowed */
-    size_t code_length;
+    struct code_cleaning code;     /* borrowed, and left as it is */
     struct service service;
     struct executor_client client;
     struct working_directory *directory; /* owned reference */
@@ -81,28 +81,28 @@ static void command_run_on_output(void *data, enum process_stream stream, const 
     command_run_give_up(command, EX_IOERR);
 }
 
-static int command_run_exit_status(const struct run_report *report, json_int_t code)
+static int command_run_exit_status(const struct run_facts *facts)
 {
-    if (report->end == RUN_TIMED_OUT)
+    if (facts->report->end == RUN_TIMED_OUT)
         return EXIT_TIMED_OUT;
-    return code < 0 ? EXIT_SIGNAL_BASE - (int)code : (int)code;
+    return facts->returncode < 0 ? EXIT_SIGNAL_BASE - facts->returncode : facts->returncode;
 }
 
 /* Hints about the failure of the script. */
-static void command_run_help(const struct command_run *command, const json_t *structured)
+static void command_run_help(const struct command_run *command, const struct run_facts *facts)
 {
     static const struct environment *const none[] = {NULL};
-    const struct hint_facts facts = {
-        .structured = structured,
-        .code = command->code,
-        .code_length = command->code_length,
+    const struct hint_facts told = {
+        .run = facts,
+        .output = json_string_value(facts->streams[PROCESS_STDOUT]),
+        .errors = json_string_value(facts->streams[PROCESS_STDERR]),
+        .code = &command->code,
         .directory = working_directory_path(command->directory),
-        .timeout = command->setting.timeout,
         .environment = command->setting.environment,
         .offered = none,
         .is_at_terminal = true,
     };
-    AUTO_JSON json_t *hints = hints_find(&facts);
+    AUTO_JSON json_t *hints = hints_find(&told);
     const json_t *line;
     size_t i;
 
@@ -111,29 +111,35 @@ static void command_run_help(const struct command_run *command, const json_t *st
 }
 
 /* Reports the errors that the script itself could not print. */
-static int command_run_conclude(const struct run_report *report, const json_t *structured)
+static int command_run_conclude(const struct run_facts *facts)
 {
-    const char *error = json_object_get_string(structured, "error");
+    if (facts->report->end == RUN_FAILED)
+        return command_fail(&facts->report->error);
+    if (facts->error)
+        log_error("the script %s", facts->error);
+    return command_run_exit_status(facts);
+}
 
-    if (report->end == RUN_FAILED)
-        return command_fail(&report->error);
-    if (error)
-        log_error("the script %s", error);
-    return command_run_exit_status(report,
-                                   json_integer_value(json_object_get(structured, "returncode")));
+static int command_run_print(const struct run_facts *facts)
+{
+    AUTO_JSON json_t *structured = run_result_structured(facts);
+
+    return command_print_json(structured);
 }
 
 static void command_run_on_done(void *data, const struct run_report *report)
 {
     struct command_run *command = data;
-    AUTO_JSON json_t *structured = run_result_structured(report, &command->setting);
+    struct run_facts facts;
 
     command->run = NULL;
-    command->status = command_run_conclude(report, structured);
+    run_facts_init(&facts, report, &command->setting);
+    command->status = command_run_conclude(&facts);
     if (!command->options->json)
-        command_run_help(command, structured);
-    else if (command_print_json(structured) != EX_OK)
+        command_run_help(command, &facts);
+    else if (command_run_print(&facts) != EX_OK)
         command->status = EX_IOERR;
+    run_facts_deinit(&facts);
     ev_break(command->service.loop, EVBREAK_ALL);
 }
 
@@ -175,8 +181,8 @@ static int command_run_submit(struct command_run *command, struct error *err)
                             .directory = command->directory,
                             .isolation = environment_isolation(command->setting.environment),
                             .client = &command->client,
-                            .code = command->code,
-                            .code_length = command->code_length,
+                            .code = command->code.text,
+                            .code_length = command->code.length,
                             .arguments = (const char *const *)command->options->arguments,
                             .timeout = command->setting.timeout,
                             .data = command,
@@ -250,7 +256,7 @@ int command_run(const struct options *options)
 {
     struct command_run command = {.options = options};
     struct error err = ERROR_INIT;
-    AUTO_FREE char *code = command_run_read_script(options, &command.code_length, &err);
+    AUTO_FREE char *code = command_run_read_script(options, &command.code.length, &err);
     struct config *config;
     int status;
 
@@ -258,7 +264,7 @@ int command_run(const struct options *options)
         log_error("%s", err.message);
         return EX_NOINPUT;
     }
-    command.code = code;
+    command.code.text = code;
     config = command_load_config(options, &status);
     if (!config)
         return status;

@@ -10,10 +10,8 @@
 
 enum { LINKS_MOST = 20 }; /* as many files as the text names */
 
-void file_links_name(const json_t *structured)
+void file_links_name(const json_t *files, const char *handle)
 {
-    const char *handle = json_object_get_string(structured, "working_directory");
-    const json_t *files = json_object_get(structured, "files");
     json_t *file;
     size_t i;
 
@@ -39,9 +37,8 @@ static json_t *file_links_link(const json_t *file)
                      "size", json_object_get(file, "size"));
 }
 
-void file_links_add(struct invocation *invocation, const json_t *structured)
+void file_links_add(struct invocation *invocation, const json_t *files)
 {
-    const json_t *files = json_object_get(structured, "files");
     const json_t *file;
     size_t i;
 

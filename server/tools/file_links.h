@@ -10,9 +10,10 @@
 
 struct invocation;
 
-/* Gives each file of STRUCTURED its `uri`. A name that is not UTF-8 has none. */
-void file_links_name(const json_t *structured);
+/* Gives each of FILES, an array, its `uri` in the directory HANDLE. A name that is not UTF-8 has
+ * none. HANDLE may be NULL: then no file has a `uri`. */
+void file_links_name(const json_t *files, const char *handle);
 
-/* Appends links to the first files of STRUCTURED to the content of INVOCATION's result, unless its
+/* Appends links to the first of FILES to the content of INVOCATION's result, unless its
  * client does not know links. */
-void file_links_add(struct invocation *invocation, const json_t *structured);
+void file_links_add(struct invocation *invocation, const json_t *files);

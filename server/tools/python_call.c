@@ -14,6 +14,7 @@
 #include "server/tools/code/import_names.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/file_resource.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
 #include "server/tools/known_directories.h"
 #include "server/tools/python_caller.h"
@@ -22,7 +23,6 @@
 #include "server/tools/python_progress.h"
 #include "server/tools/python_session.h"
 #include "server/tools/run_account.h"
-#include "server/tools/run_result.h"
 #include "server/tools/trace_variables.h"
 
 #include <assert.h>
@@ -57,8 +57,8 @@ struct python_call {
     struct invocation *invocation; /* borrowed: it cancels or outlives this */
     struct python_host *host;      /* borrowed */
     struct python_request request;
-    struct code_cleaning cleaned;
-    json_t *from_block; /* the environment that a block in the code asks for, or NULL */
+    struct code_cleaning code; /* of the request */
+    json_t *from_block;        /* the environment that a block in the code asks for, or NULL */
     struct run_setting setting;
     struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
     struct cell *cell; /* ... borrowed from its session */
@@ -89,24 +89,28 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
     call->invocation = invocation;
     call->host = host;
     call->request = *request;
-    code_cleaning_do(&call->cleaned, request->code, request->code_length);
-    if (call->cleaned.code) {
-        call->request.code = call->cleaned.code;
-        call->request.code_length = call->cleaned.length;
-    }
+    code_cleaning_do(&call->code, request->code, request->code_length);
+    call->request.code = call->code.text;
+    call->request.code_length = call->code.length;
+    call->setting.code = &call->code;
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
     return call;
 }
 
-/* The one way out. */
-static void python_call_finish(struct python_call *call)
+static void python_call_free(struct python_call *call)
 {
-    python_call_set_state(call, PYTHON_CALL_OVER);
-    code_cleaning_deinit(&call->cleaned);
+    code_cleaning_deinit(&call->code);
     json_decref(call->from_block);
     free(call->session);
     free(call);
+}
+
+/* The end of a call that does not come to `done`. */
+static void python_call_finish(struct python_call *call)
+{
+    python_call_set_state(call, PYTHON_CALL_OVER);
+    python_call_free(call);
 }
 
 /* Choosing */
@@ -291,16 +295,15 @@ static void python_call_on_step(void *data, const struct preparation_step *step)
 static void python_call_on_done(void *data, const struct run_report *report)
 {
     struct python_call *call = data;
-    struct invocation *invocation = call->invocation;
-    AUTO_FREE char *session = STEAL_PTR(call->session);
-    struct run_setting setting = call->setting;
-    void *tool_data = call->request.data;
-    python_done_fn done = call->done;
+    struct run_facts facts;
 
-    setting.session = session;
-    file_resource_tell(call->host, invocation->caller, report);
-    python_call_finish(call);
-    done(invocation, tool_data, report, &setting);
+    call->setting.session = call->session;
+    file_resource_tell(call->host, call->invocation->caller, report);
+    python_call_set_state(call, PYTHON_CALL_OVER);
+    run_facts_init(&facts, report, &call->setting);
+    call->done(call->invocation, call->request.data, &facts);
+    run_facts_deinit(&facts);
+    python_call_free(call);
 }
 
 /* A caller that does not last comes to another directory next time, unless it names this one. */

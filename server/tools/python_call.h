@@ -11,14 +11,11 @@
 
 struct invocation;
 struct python_host;
-struct run_report;
-struct run_setting;
+struct run_facts;
 
 /* The run of INVOCATION is over: fills in the result and calls invocation_finish, or
- * starts another one. DATA is that of its request; REPORT and SETTING are borrowed until it
- * returns. */
-typedef void (*python_done_fn)(struct invocation *invocation, void *data,
-                               const struct run_report *report, const struct run_setting *setting);
+ * starts another one. DATA is that of its request; FACTS are borrowed until it returns. */
+typedef void (*python_done_fn)(struct invocation *invocation, void *data, struct run_facts *facts);
 
 /* Runs REQUEST for INVOCATION, and uses its `work`. READY: nothing runs; the result asks for
  * approval or says that it was refused. PENDING: DONE is called once, unless the invocation is

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "server/tools/account.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/python_request.h"
-#include "server/tools/run_result.h"
 
 #include <string.h>
 

@@ -4,15 +4,13 @@
 #include <jansson.h>
 #include <stddef.h>
 
+struct code_cleaning;
 struct invocation;
-struct run_report;
-struct run_setting;
+struct run_facts;
 
-/* The code of a run as it was sent, borrowed, and the number of characters of its output that fit
- * into the text. */
+/* The source of a run, and the number of characters of its output that fit into the text. */
 struct run_source {
-    const char *code;
-    size_t length;
+    const struct code_cleaning *code; /* borrowed: what the model wrote in Python, as it ran */
     size_t room;
 };
 
@@ -24,9 +22,8 @@ struct run_answer {
     json_t *pictures;   /* see run_pictures.h; or NULL */
 };
 
-/* The answer to the run of SOURCE for INVOCATION. Later calls know the names that SOURCE
- * defines. */
+/* The answer to the run of SOURCE for INVOCATION, which ended as FACTS say. Adds the files with cut
+ * output to FACTS. Later calls know the names that SOURCE defines. */
 void run_answer_init(struct run_answer *answer, struct invocation *invocation,
-                     const struct run_report *report, const struct run_setting *setting,
-                     const struct run_source *source);
+                     struct run_facts *facts, const struct run_source *source);
 void run_answer_deinit(struct run_answer *answer);

@@ -4,10 +4,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
-#include "environments/executor.h"
 #include "server/tools/code/block_language.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/code_blocks.h"
 #include "server/tools/file_links.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
@@ -19,7 +20,6 @@
 #include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
 #include "server/tools/run_python_definition.h"
-#include "server/tools/run_result.h"
 #include "server/tools/tool.h"
 
 #include <assert.h>
@@ -129,24 +129,23 @@ static void blocks_call_note_failure(struct blocks_call *call, int exit_code, co
     call->tried++;
 }
 
-static int blocks_call_exit_code(const json_t *structured)
+static int blocks_call_exit_code(const struct run_facts *facts)
 {
-    const json_t *code = json_object_get(structured, "returncode");
-
-    if (json_is_true(json_object_get(structured, "timed_out")))
+    if (facts->report->end == RUN_TIMED_OUT)
         return BLOCKS_TIMEOUT;
-    if (json_is_true(json_object_get(structured, "success")))
+    if (facts->is_success)
         return 0;
     /* A run can fail without its program having done so. */
-    return json_integer_value(code) ? (int)json_integer_value(code) : BLOCKS_FAILURE;
+    return facts->returncode ? facts->returncode : BLOCKS_FAILURE;
 }
 
-static void blocks_call_note(struct blocks_call *call, const struct run_answer *answer)
+static void blocks_call_note(struct blocks_call *call, const struct run_facts *facts,
+                             const struct run_answer *answer)
 {
     const struct code_block *block = blocks_call_block(call);
 
-    call->exit_code = blocks_call_exit_code(answer->structured);
-    call->is_timeout = json_is_true(json_object_get(answer->structured, "timed_out"));
+    call->exit_code = blocks_call_exit_code(facts);
+    call->is_timeout = facts->report->end == RUN_TIMED_OUT;
     blocks_call_entitle(call);
     if (call->exit_code == 0 && !block->is_run)
         buffer_print(&call->text, "Code saved to %s", block->file);
@@ -200,8 +199,7 @@ static void blocks_call_show(struct invocation *invocation, const struct blocks_
         return;
     invocation->result.structured = blocks_call_structured(call, call->entries);
     json_array_foreach (call->entries, i, entry)
-        if (json_is_object(json_object_get(entry, "result")))
-            file_links_add(invocation, json_object_get(entry, "result"));
+        file_links_add(invocation, json_object_get(json_object_get(entry, "result"), "files"));
 }
 
 static void blocks_call_finish(struct invocation *invocation, struct blocks_call *call)
@@ -216,8 +214,7 @@ static void blocks_call_finish(struct invocation *invocation, struct blocks_call
 
 /* The blocks, one after the other */
 
-static void blocks_call_on_done(struct invocation *invocation, void *data,
-                                const struct run_report *report, const struct run_setting *setting);
+static void blocks_call_on_done(struct invocation *invocation, void *data, struct run_facts *facts);
 
 static enum outcome blocks_call_begin(struct invocation *invocation, struct blocks_call *call,
                                       struct error *err)
@@ -257,15 +254,17 @@ static void blocks_call_go_on(struct invocation *invocation, struct blocks_call 
     blocks_call_finish(invocation, call);
 }
 
-static struct run_source blocks_call_source(const struct blocks_call *call)
+/* The Python of the block, even if the block was only saved. */
+static struct code_cleaning blocks_call_code(const struct blocks_call *call,
+                                             const struct run_setting *setting)
 {
     const struct code_block *block = blocks_call_block(call);
 
-    const size_t room = RUN_OUTPUT_CHARACTERS / call->blocks.count;
-
-    if (strcmp(block->language->name, "python") == 0)
-        return (struct run_source){block->code, block->length, room};
-    return (struct run_source){"", 0, room};
+    if (strcmp(block->language->name, "python") != 0)
+        return (struct code_cleaning){.text = ""};
+    if (!block->is_run)
+        return (struct code_cleaning){.text = block->code, .length = block->length};
+    return *setting->code;
 }
 
 /* All blocks run in the environment of the first block, as it was then: another configuration may
@@ -281,22 +280,21 @@ static void blocks_call_hold(struct blocks_call *call, struct environment *envir
     call->request.chosen = environment;
 }
 
-static void blocks_call_on_done(struct invocation *invocation, void *data,
-                                const struct run_report *report, const struct run_setting *setting)
+static void blocks_call_on_done(struct invocation *invocation, void *data, struct run_facts *facts)
 {
     struct blocks_call *call = data;
-    const struct run_source source = blocks_call_source(call);
-    const double total = call->tried > 0 ? call->left : setting->timeout;
+    const struct code_cleaning code = blocks_call_code(call, facts->setting);
+    const struct run_source source = {&code, RUN_OUTPUT_CHARACTERS / call->blocks.count};
+    const double total = call->tried > 0 ? call->left : facts->setting->timeout;
     struct run_answer answer;
 
-    blocks_call_hold(call, setting->environment);
-    run_answer_init(&answer, invocation, report, setting, &source);
-    blocks_call_note(call, &answer);
+    blocks_call_hold(call, facts->setting->environment);
+    run_answer_init(&answer, invocation, facts, &source);
+    blocks_call_note(call, facts, &answer);
     run_account_end(invocation, answer.structured);
-    call->left =
-        total - json_object_get_number(json_object_get(answer.structured, "timings"), "run", 0);
-    if (!call->directory && report->working_directory)
-        call->directory = memory_copy_string(report->working_directory);
+    call->left = total - facts->report->execution.run_seconds;
+    if (!call->directory && facts->report->working_directory)
+        call->directory = memory_copy_string(facts->report->working_directory);
     run_answer_deinit(&answer);
     if (call->exit_code == 0 && call->tried < call->blocks.count)
         blocks_call_go_on(invocation, call);

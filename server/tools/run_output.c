@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/workplace/directory_deposit.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/output_budget.h"
 #include "server/tools/plain_text.h"
 
@@ -44,8 +45,8 @@ static void run_output_cut(struct run_output_stream *stream, enum output_part pa
     stream->is_cut = true;
 }
 
-void run_output_init(struct run_output *output, const json_t *structured, const char *directory,
-                     size_t room)
+void run_output_init(struct run_output *output, const struct run_facts *facts,
+                     const char *directory, size_t room)
 {
     size_t characters[OUTPUT_PARTS];
     size_t shares[OUTPUT_PARTS];
@@ -54,7 +55,7 @@ void run_output_init(struct run_output *output, const json_t *structured, const 
     for (int i = 0; i < PROCESS_STREAMS; i++) {
         struct run_output_stream *stream = &output->streams[i];
 
-        run_output_read(stream, json_object_get(structured, run_output_kinds[i].key), directory);
+        run_output_read(stream, facts->streams[i], directory);
         characters[run_output_kinds[i].part] = output_budget_count(stream->text, stream->length);
     }
     output_budget_share(room, characters, shares);
@@ -74,36 +75,31 @@ void run_output_deinit(struct run_output *output)
 }
 
 static void run_output_keep_stream(struct run_output_stream *stream, const char *stem,
-                                   const struct run_report *report, const json_t *whole,
-                                   json_t *files)
+                                   struct run_facts *facts, const json_t *whole)
 {
     struct error err = ERROR_INIT;
     size_t length = json_string_length(whole);
 
     stream->file =
-        directory_deposit(report->directory, stem, json_string_value(whole), length, &err);
+        directory_deposit(facts->report->directory, stem, json_string_value(whole), length, &err);
     if (stream->file)
-        json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "path", stream->file, "size",
-                                               (json_int_t)length, "mimeType", "text/plain"));
+        json_array_append_new(facts->files,
+                              json_pack("{s:s, s:I, s:s}", "path", stream->file, "size",
+                                        (json_int_t)length, "mimeType", "text/plain"));
     else
         stream->obstacle = memory_copy_string(err.message);
 }
 
-void run_output_keep(struct run_output *output, const struct run_report *report, json_t *structured)
+void run_output_keep(struct run_output *output, struct run_facts *facts)
 {
-    json_t *files = json_copy(json_object_get(structured, "files"));
-
     for (int i = 0; i < PROCESS_STREAMS; i++) {
         struct run_output_stream *stream = &output->streams[i];
-        const struct capture *capture = &report->streams[i];
+        const struct capture *capture = &facts->report->streams[i];
 
-        stream->is_whole = !json_is_true(json_object_get(structured, "truncated"));
         stream->is_cut |= capture->total > capture->limit;
         if (stream->is_cut)
-            run_output_keep_stream(stream, run_output_kinds[i].stem, report,
-                                   json_object_get(structured, run_output_kinds[i].key), files);
+            run_output_keep_stream(stream, run_output_kinds[i].stem, facts, facts->streams[i]);
     }
-    json_object_set_new(structured, "files", files);
 }
 
 json_t *run_output_brief(const struct run_output *output, const json_t *structured)

@@ -2,7 +2,7 @@
  * directory, where the next script finds them. */
 #pragma once
 
-#include "environments/executor.h"
+#include "environments/execution.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -10,11 +10,12 @@
 
 enum { RUN_OUTPUT_CHARACTERS = 18000 }; /* of both streams; a whole text has about 20,000 */
 
+struct run_facts;
+
 struct run_output_stream {
     char *text; /* owned */
     size_t length;
     bool is_cut;    /* a part of the stream is not in the text */
-    bool is_whole;  /* the server has kept all of it */
     char *file;     /* owned: the name of the file that has it all; NULL: none was written */
     char *obstacle; /* owned: why there is no file; or NULL */
 };
@@ -23,15 +24,14 @@ struct run_output {
     struct run_output_stream streams[PROCESS_STREAMS];
 };
 
-/* Reads the streams from STRUCTURED, the whole result of the run (see run_result.h), and cuts them
- * to ROOM characters; DIRECTORY is the working directory as the script saw it. */
-void run_output_init(struct run_output *output, const json_t *structured, const char *directory,
-                     size_t room);
+/* Reads the streams from FACTS, and cuts them to ROOM characters; DIRECTORY is the working
+ * directory as the script saw it. */
+void run_output_init(struct run_output *output, const struct run_facts *facts,
+                     const char *directory, size_t room);
 void run_output_deinit(struct run_output *output);
 
-/* Puts cut streams into files of the directory of REPORT, and adds these files to STRUCTURED. */
-void run_output_keep(struct run_output *output, const struct run_report *report,
-                     json_t *structured);
+/* Puts cut streams into files of the directory of the run, and adds these files to FACTS. */
+void run_output_keep(struct run_output *output, struct run_facts *facts);
 
 /* STRUCTURED with the text in place of the streams. New reference. */
 json_t *run_output_brief(const struct run_output *output, const json_t *structured);

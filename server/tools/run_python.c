@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "server/tools/file_links.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
 #include "server/tools/python_host.h"
@@ -26,25 +27,22 @@ static void run_python_log_end(struct invocation *invocation, const json_t *stru
                              "duration", json_object_get(structured, "duration")));
 }
 
-static void run_python_on_done(struct invocation *invocation, void *data,
-                               const struct run_report *report, const struct run_setting *setting)
+static void run_python_on_done(struct invocation *invocation, void *data, struct run_facts *facts)
 {
     struct invocation_result *result = &invocation->result;
-    const json_t *code = json_object_get(invocation->arguments, "code");
     struct run_answer answer;
 
     (void)data;
-    run_answer_init(&answer, invocation, report, setting,
-                    &(struct run_source){json_string_value(code), json_string_length(code),
-                                         RUN_OUTPUT_CHARACTERS});
+    run_answer_init(&answer, invocation, facts,
+                    &(struct run_source){facts->setting->code, RUN_OUTPUT_CHARACTERS});
     invocation_add_text(invocation, json_string_value(answer.text),
                         json_string_length(answer.text));
     run_pictures_show(invocation, answer.pictures);
-    result->is_error = !json_is_true(json_object_get(answer.structured, "success"));
+    result->is_error = !facts->is_success;
     result->brief = json_incref(answer.brief);
     if (tool_is_structured(tool_of(invocation->entry), invocation->form)) {
         result->structured = json_incref(answer.structured);
-        file_links_add(invocation, answer.structured);
+        file_links_add(invocation, facts->files);
     }
     run_python_log_end(invocation, answer.structured);
     run_account_end(invocation, answer.structured);

@@ -1,17 +1,9 @@
-/* The structured content of a result, made from the report of a run. */
+/* The structured content of a result. */
 #pragma once
-
-#include "environments/executor.h"
 
 #include <jansson.h>
 
-/* The environment and time limit of a run, which its report does not contain. Everything is
- * borrowed. */
-struct run_setting {
-    struct environment *environment;
-    double timeout;
-    const char *session; /* the handle of its session; NULL: it has none */
-};
+struct run_facts;
 
 /* Fits schemas/run_python.output.json. New reference. */
-json_t *run_result_structured(const struct run_report *report, const struct run_setting *setting);
+json_t *run_result_structured(const struct run_facts *facts);

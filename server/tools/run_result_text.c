@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/visible.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/run_output.h"
 
 #include <stdlib.h>
@@ -15,11 +16,6 @@ enum {
     PATH_SHOWN_BYTES = 200,
     TEXT_EXTRA_BYTES = 256 * 1024, /* for the text besides the output */
 };
-
-static size_t string_length(const json_t *structured, const char *key)
-{
-    return json_string_length(json_object_get(structured, key));
-}
 
 /* Cannot fail: the limit of TEXT is large enough. */
 static void result_text_add(struct buffer *text, const char *bytes, size_t length)
@@ -54,50 +50,43 @@ static void result_text_end_sentence(struct buffer *text, const char *error)
     result_text_end_line(text);
 }
 
-static void result_text_add_error(struct buffer *text, const json_t *structured)
+static void result_text_add_error(struct buffer *text, const struct run_facts *facts)
 {
-    const char *error = json_object_get_string(structured, "error");
-
-    if (!error)
+    if (!facts->error)
         return;
-    result_text_add_string(text, json_is_null(json_object_get(structured, "returncode"))
-                                     ? "The run failed: "
-                                     : "The script ");
-    result_text_add_string(text, error);
-    result_text_end_sentence(text, error);
+    result_text_add_string(text, facts->has_returncode ? "The script " : "The run failed: ");
+    result_text_add_string(text, facts->error);
+    result_text_end_sentence(text, facts->error);
 }
 
-static void result_text_add_exit_code(struct buffer *text, const json_t *structured)
+static void result_text_add_exit_code(struct buffer *text, const struct run_facts *facts)
 {
-    const json_t *code = json_object_get(structured, "returncode");
-    bool success = json_is_true(json_object_get(structured, "success"));
-    AUTO_FREE char *line =
-        memory_format("exitcode: %" JSON_INTEGER_FORMAT " (execution %s)\n",
-                      json_integer_value(code), success ? "succeeded" : "failed");
+    AUTO_FREE char *line = memory_format("exitcode: %d (execution %s)\n", facts->returncode,
+                                         facts->is_success ? "succeeded" : "failed");
 
     result_text_add_string(text, line);
 }
 
-static void result_text_add_output(struct buffer *text, const json_t *structured)
+static void result_text_add_output(struct buffer *text, const struct run_output *output)
 {
-    const json_t *out = json_object_get(structured, "stdout");
-    const json_t *err = json_object_get(structured, "stderr");
+    const struct run_output_stream *out = &output->streams[PROCESS_STDOUT];
+    const struct run_output_stream *err = &output->streams[PROCESS_STDERR];
 
     result_text_add_string(text, "Code output: ");
-    result_text_add(text, json_string_value(out), json_string_length(out));
-    if (json_string_length(out) == 0 && json_string_length(err) == 0)
+    result_text_add(text, out->text, out->length);
+    if (out->length == 0 && err->length == 0)
         result_text_add_string(text,
                                "(none: the script printed nothing; print() what you want to see)");
-    if (json_string_length(err) == 0)
+    if (err->length == 0)
         return;
     result_text_end_line(text);
     result_text_add_string(text, "Error output:\n");
-    result_text_add(text, json_string_value(err), json_string_length(err));
+    result_text_add(text, err->text, err->length);
 }
 
-/* Where the rest of a stream is, NAME in words, that has BYTES. */
+/* Where the rest of the stream NAME is, which has BYTES. */
 static void result_text_add_rest(struct buffer *text, const struct run_output_stream *stream,
-                                 const char *name, uint64_t bytes)
+                                 const char *name, uint64_t bytes, bool is_whole)
 {
     AUTO_FREE char *size = quantity_bytes(bytes);
     AUTO_FREE char *line = NULL;
@@ -106,8 +95,7 @@ static void result_text_add_rest(struct buffer *text, const struct run_output_st
         return;
     line = stream->file
                ? memory_format("Left out: the middle of the %s, which has %s. %s is in %s.\n", name,
-                               size, stream->is_whole ? "The whole" : "What was kept of it",
-                               stream->file)
+                               size, is_whole ? "The whole" : "What was kept of it", stream->file)
                : memory_format("Left out: the middle of the %s, which has %s. It could not be put "
                                "into a file (%s): let the script write to one.\n",
                                name, size, stream->obstacle);
@@ -115,16 +103,14 @@ static void result_text_add_rest(struct buffer *text, const struct run_output_st
     result_text_add_string(text, line);
 }
 
-static void result_text_add_rests(struct buffer *text, const struct run_output *output,
-                                  const json_t *structured)
+static void result_text_add_rests(struct buffer *text, const struct run_facts *facts,
+                                  const struct run_output *output)
 {
-    const json_t *out = json_object_get(structured, "stdout_bytes");
-    const json_t *err = json_object_get(structured, "stderr_bytes");
+    static const char *const names[PROCESS_STREAMS] = {"output", "error output"};
 
-    result_text_add_rest(text, &output->streams[PROCESS_STDOUT], "output",
-                         (uint64_t)json_integer_value(out));
-    result_text_add_rest(text, &output->streams[PROCESS_STDERR], "error output",
-                         (uint64_t)json_integer_value(err));
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        result_text_add_rest(text, &output->streams[i], names[i], facts->report->streams[i].total,
+                             !facts->is_truncated);
 }
 
 static void result_text_add_hints(struct buffer *text, const json_t *hints)
@@ -147,9 +133,8 @@ static void result_text_add_path(struct buffer *text, const char *path)
     result_text_add_string(text, line);
 }
 
-static void result_text_add_files(struct buffer *text, const json_t *structured)
+static void result_text_add_files(struct buffer *text, const json_t *files)
 {
-    const json_t *files = json_object_get(structured, "files");
     size_t count = json_array_size(files);
     const json_t *file;
     size_t i;
@@ -174,9 +159,9 @@ static void result_text_add_files(struct buffer *text, const json_t *structured)
         result_text_add_string(text, ", ...");
 }
 
-static void result_text_add_incompleteness(struct buffer *text, const json_t *structured)
+static void result_text_add_incompleteness(struct buffer *text, const struct run_report *report)
 {
-    if (!json_is_false(json_object_get(structured, "files_complete")))
+    if (report->files_are_complete)
         return;
     result_text_end_line(text);
     result_text_add_string(text, "More files may have changed: not all could be listed. Look for "
@@ -194,27 +179,27 @@ static void result_text_add_handle(struct buffer *text, const char *handle)
     result_text_add_string(text, line);
 }
 
-static size_t result_text_limit(const json_t *structured)
+static size_t result_text_limit(const struct run_output *output)
 {
-    return string_length(structured, "stdout") + string_length(structured, "stderr") +
+    return output->streams[PROCESS_STDOUT].length + output->streams[PROCESS_STDERR].length +
            TEXT_EXTRA_BYTES;
 }
 
-json_t *run_result_text(const json_t *structured, const struct run_output *output,
+json_t *run_result_text(const struct run_facts *facts, const struct run_output *output,
                         const json_t *hints, const char *handle)
 {
     struct buffer text;
     json_t *string;
 
-    buffer_init(&text, result_text_limit(structured));
-    result_text_add_error(&text, structured);
-    if (!json_is_null(json_object_get(structured, "returncode"))) {
-        result_text_add_exit_code(&text, structured);
-        result_text_add_output(&text, structured);
-        result_text_add_rests(&text, output, structured);
+    buffer_init(&text, result_text_limit(output));
+    result_text_add_error(&text, facts);
+    if (facts->has_returncode) {
+        result_text_add_exit_code(&text, facts);
+        result_text_add_output(&text, output);
+        result_text_add_rests(&text, facts, output);
         result_text_add_hints(&text, hints);
-        result_text_add_files(&text, structured);
-        result_text_add_incompleteness(&text, structured);
+        result_text_add_files(&text, facts->files);
+        result_text_add_incompleteness(&text, facts->report);
         result_text_add_handle(&text, handle);
     }
     string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));

@@ -3,11 +3,12 @@
 
 #include <jansson.h>
 
+struct run_facts;
 struct run_output;
 
-/* BRIEF (see run_output_brief) in the form that models know from AutoGen: the failure as a
+/* FACTS in the form that models know from AutoGen: the failure as a
  * sentence, "exitcode: N (execution succeeded)", the output, the error output, where the rest of
  * OUTPUT is, HINTS (an array of strings, each one line), the files, and, unless it is NULL, the
  * HANDLE of their directory. New reference: a string. */
-json_t *run_result_text(const json_t *brief, const struct run_output *output, const json_t *hints,
-                        const char *handle);
+json_t *run_result_text(const struct run_facts *facts, const struct run_output *output,
+                        const json_t *hints, const char *handle);

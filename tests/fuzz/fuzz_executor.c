@@ -90,7 +90,7 @@ struct double_execution {
     struct double_execution *copied; /* the copy that it was told to make, and has not read of */
     int channel;                     /* the other end of a session's socket, or -1 */
     ev_timer ending;
-    struct execution_end end;
+    struct process_end end;
     bool is_ending;
 };
 
@@ -119,7 +119,7 @@ static void double_on_ending(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct double_execution *subject = CONTAINER_OF(timer, struct double_execution, ending);
     struct execution_listener *listener = subject->execution.listener;
-    const struct execution_end end = subject->end;
+    const struct process_end end = subject->end;
 
     (void)loop;
     (void)events;

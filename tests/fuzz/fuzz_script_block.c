@@ -41,11 +41,11 @@ static void check_cleaning(const char *code, size_t length)
 
     code_cleaning_do(&cleaned, code, length);
     assert(cleaned.length <= length);
-    if (cleaned.code) {
-        assert(cleaned.code[cleaned.length] == '\0');
+    if (cleaned.copy) {
+        assert(cleaned.copy[cleaned.length] == '\0');
         for (size_t i = 0; i < cleaned.length; i++)
-            assert(cleaned.code[i] == code[i] || (cleaned.code[i] == ' ' && code[i] != '\n'));
-        code_cleaning_do(&again, cleaned.code, cleaned.length);
+            assert(cleaned.copy[i] == code[i] || (cleaned.copy[i] == ' ' && code[i] != '\n'));
+        code_cleaning_do(&again, cleaned.copy, cleaned.length);
         assert(again.had_fence || !again.had_magic);
         code_cleaning_deinit(&again);
     }

@@ -60,18 +60,18 @@ static char *code_cleaning_copy(const char *code, size_t length)
 void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length)
 {
     *ret = (struct code_cleaning){.length = length};
-    ret->code = code_fence_remove(code, length, &ret->length);
-    ret->had_fence = ret->code != NULL;
-    ret->had_magic = code_cleaning_has_magic(ret->code ? ret->code : code, ret->length);
-    if (!ret->had_magic)
-        return;
-    if (!ret->code)
-        ret->code = code_cleaning_copy(code, length);
-    code_cleaning_blank_magic(ret->code, ret->length);
+    ret->copy = code_fence_remove(code, length, &ret->length);
+    ret->had_fence = ret->copy != NULL;
+    ret->had_magic = code_cleaning_has_magic(ret->copy ? ret->copy : code, ret->length);
+    if (ret->had_magic && !ret->copy)
+        ret->copy = code_cleaning_copy(code, length);
+    if (ret->had_magic)
+        code_cleaning_blank_magic(ret->copy, ret->length);
+    ret->text = ret->copy ? ret->copy : code;
 }
 
 void code_cleaning_deinit(struct code_cleaning *cleaning)
 {
-    free(cleaning->code);
+    free(cleaning->copy);
     *cleaning = (struct code_cleaning){0};
 }

@@ -6,12 +6,13 @@
 #include <stddef.h>
 
 struct code_cleaning {
-    char *code; /* owned, NUL-terminated; NULL: the code stays as it is */
+    const char *text; /* NUL-terminated: the code that was given, borrowed, or `copy` */
     size_t length;
     bool had_fence; /* a Markdown fence around it; see code_fence.h */
     bool had_magic; /* lines that only say how a notebook shows figures: %matplotlib inline */
+    char *copy;     /* owned; NULL: the code stays as it is */
 };
 
-/* Removed text leaves blanks, so that line numbers stay. */
+/* CODE is NUL-terminated. Removed text leaves blanks, so that line numbers stay. */
 void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length);
 void code_cleaning_deinit(struct code_cleaning *cleaning);

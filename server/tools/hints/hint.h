@@ -6,6 +6,8 @@
 #pragma once
 
 #include "environments/environment.h"
+#include "server/tools/code/code_cleaning.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/hints/traceback.h"
 
 #include <jansson.h>
@@ -16,14 +18,13 @@ struct caller_rules;
 
 /* The facts that a hint may use. Everything is borrowed. */
 struct hint_facts {
-    const json_t *structured; /* the result; see schemas/run_python.output.json */
-    const json_t *arguments;  /* of the call */
-    const char *code;         /* NUL-terminated, as it ran */
-    size_t code_length;
-    bool had_fence;        /* see code_cleaning.h */
-    bool had_magic;        /* see code_cleaning.h */
-    const char *directory; /* the path of the working directory; NULL: it is not known */
-    double timeout;        /* seconds that the script had */
+    const struct run_facts *run;
+    const char *output;               /* NUL-terminated: the output that the reader is shown */
+    const char *errors;               /* NUL-terminated: the error output that he is shown */
+    bool is_silent;                   /* both are empty */
+    const json_t *arguments;          /* of the call */
+    const struct code_cleaning *code; /* as it ran */
+    const char *directory;            /* the path of the working directory; NULL: it is not known */
     const json_t *earlier; /* its keys are the names that earlier calls have defined there; or
                               NULL */
 

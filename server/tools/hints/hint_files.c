@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
@@ -15,7 +15,7 @@ static char *hint_find_file(const struct hint_facts *facts)
     static const char words[] = "[Errno 2] No such file or directory: '";
 
     if (!hint_is_about(facts, "FileNotFoundError") ||
-        !text_starts_with(facts->failure.message, words) || strstr(facts->code, "chdir") ||
+        !text_starts_with(facts->failure.message, words) || strstr(facts->code->text, "chdir") ||
         !facts->directory || !facts->failure.innermost ||
         strstr(facts->failure.innermost, "_execute_child"))
         return NULL;
@@ -132,11 +132,8 @@ char *hint_missing_file(const struct hint_facts *facts)
 /* Python's words, by errno, when a script was about to change the file that it runs from. */
 char *hint_own_file(const struct hint_facts *facts)
 {
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-
-    if (!errors || json_is_true(json_object_get(facts->structured, "success")) ||
-        !strstr(errors, "script.py'") ||
-        (!strstr(errors, "[Errno 16] ") && !strstr(errors, "[Errno 30] ")))
+    if (facts->run->is_success || !strstr(facts->errors, "script.py'") ||
+        (!strstr(facts->errors, "[Errno 16] ") && !strstr(facts->errors, "[Errno 30] ")))
         return NULL;
     return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
                               "or removed. Use another name, and leave it out when you clean up.");

@@ -1,9 +1,10 @@
-#include "base/json.h"
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/hints/hint_table.h"
 
+#include <signal.h>
 #include <string.h>
 
 char *hint_input(const struct hint_facts *facts)
@@ -46,11 +47,10 @@ char *hint_notebook(const struct hint_facts *facts)
 /* A signal that ends a crash in a C library, but no exception of Python. */
 char *hint_crash(const struct hint_facts *facts)
 {
-    static const char *const signals[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
-    const char *name = json_object_get_string(facts->structured, "signal");
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-    for (size_t i = 0; name && i < ARRAY_SIZE(signals); i++)
-        if (strcmp(name, signals[i]) == 0)
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+        if (facts->run->returncode == -signals[i])
             return memory_copy_string("A crash, not an exception: begin the script with `import "
                                       "faulthandler; faulthandler.enable()` to see the line.");
     return NULL;
@@ -58,12 +58,12 @@ char *hint_crash(const struct hint_facts *facts)
 
 char *hint_left_running(const struct hint_facts *facts)
 {
-    json_int_t count = json_integer_value(json_object_get(facts->structured, "ended_processes"));
+    const unsigned count = facts->run->report->execution.leftovers;
 
-    if (count == 0 || !json_is_true(json_object_get(facts->structured, "success")))
+    if (count == 0 || !facts->run->is_success)
         return NULL;
-    return memory_format("When the script had ended, %" JSON_INTEGER_FORMAT
-                         " process%s of it still ran and %s ended: nothing runs on after a call. "
+    return memory_format("When the script had ended, %u process%s of it still ran and %s ended: "
+                         "nothing runs on after a call. "
                          "Use what you start in the same script, and wait for it.",
                          count, count == 1 ? "" : "es", count == 1 ? "was" : "were");
 }
@@ -71,12 +71,8 @@ char *hint_left_running(const struct hint_facts *facts)
 /* A message of matplotlib or tkinter about the missing screen. */
 char *hint_screen(const struct hint_facts *facts)
 {
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-
-    if (!errors)
-        return NULL;
-    if (strstr(errors, "is non-interactive, and thus cannot be shown") &&
-        strstr(facts->code, "plt"))
+    if (strstr(facts->errors, "is non-interactive, and thus cannot be shown") &&
+        strstr(facts->code->text, "plt"))
         return memory_copy_string(
             "There is no screen, so plt.show() shows nothing. Save the figure: "
             "plt.savefig(\"figure.png\").");
@@ -118,7 +114,7 @@ static bool hint_find_last_line(const struct hint_facts *facts, struct python_li
     struct python_line line;
     bool is_found = false;
 
-    python_source_init(&source, facts->code, facts->code_length);
+    python_source_init(&source, facts->code->text, facts->code->length);
     while (python_source_next(&source, &line)) {
         *ret = line;
         is_found = true;
@@ -128,13 +124,9 @@ static bool hint_find_last_line(const struct hint_facts *facts, struct python_li
 
 char *hint_bare_expression(const struct hint_facts *facts)
 {
-    const json_t *structured = facts->structured;
     struct python_line line;
 
-    if (json_string_length(json_object_get(structured, "stdout")) ||
-        json_string_length(json_object_get(structured, "stderr")) ||
-        json_array_size(json_object_get(structured, "files")) > 0 ||
-        !json_is_true(json_object_get(structured, "success")) ||
+    if (!facts->is_silent || json_array_size(facts->run->files) > 0 || !facts->run->is_success ||
         !hint_find_last_line(facts, &line) || hint_is_statement(&line) ||
         hint_is_empty_value(&line))
         return NULL;

@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/text.h"
@@ -22,12 +22,11 @@ static const struct environment *hint_find_larger(const struct hint_facts *facts
 /* Also what OpenBLAS says, which numpy brings along. */
 char *hint_threads(const struct hint_facts *facts)
 {
-    const char *errors = json_object_get_string(facts->structured, "stderr");
     const bool is_thread = hint_is_about(facts, "RuntimeError") &&
                            strcmp(facts->failure.message, "can't start new thread") == 0;
-    const bool is_library = errors && strstr(errors, "pthread_create failed for thread");
+    const bool is_library = strstr(facts->errors, "pthread_create failed for thread");
 
-    if (json_is_true(json_object_get(facts->structured, "success")) || (!is_thread && !is_library))
+    if (facts->run->is_success || (!is_thread && !is_library))
         return NULL;
     return memory_format("This environment allows %u processes and threads in all, and each thread "
                          "needs memory, too. Use fewer workers.",
@@ -50,8 +49,7 @@ static bool hint_is_out_of_memory(const struct hint_facts *facts)
     for (size_t i = 0; i < ARRAY_SIZE(types); i++)
         if (hint_is_about(facts, types[i]))
             return true;
-    return json_is_true(json_object_get(facts->structured, "out_of_memory")) &&
-           !json_is_true(json_object_get(facts->structured, "success"));
+    return facts->run->report->execution.out_of_memory && !facts->run->is_success;
 }
 
 char *hint_memory(const struct hint_facts *facts)
@@ -81,7 +79,7 @@ static char *hint_more_time(const struct hint_facts *facts)
     const double most = facts->environment->settings.max_timeout;
     const struct environment *larger = hint_find_larger(facts, hint_has_more_time);
 
-    if (facts->timeout < most)
+    if (facts->run->setting->timeout < most)
         return memory_format("`timeout` may be up to %g.", most);
     if (larger)
         return memory_format("Environment \"%s\" allows a `timeout` of up to %g.", larger->name,
@@ -97,7 +95,7 @@ char *hint_timeout(const struct hint_facts *facts)
     AUTO_FREE char *more = NULL;
     AUTO_FREE char *places = NULL;
 
-    if (!json_is_true(json_object_get(facts->structured, "timed_out")))
+    if (facts->run->report->end != RUN_TIMED_OUT)
         return NULL;
     more = hint_more_time(facts);
     places = hint_last_places(facts);

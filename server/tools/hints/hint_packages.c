@@ -69,16 +69,15 @@ char *hint_module(const struct hint_facts *facts)
 /* Python's words when a script has called pip: by PEP 668, or because there is no pip. */
 static bool hint_says_no_pip(const char *output)
 {
-    return output && (strstr(output, "error: externally-managed-environment") ||
-                      strstr(output, ": No module named pip\n"));
+    return strstr(output, "error: externally-managed-environment") ||
+           strstr(output, ": No module named pip\n");
 }
 
 char *hint_managed_python(const struct hint_facts *facts)
 {
     AUTO_FREE char *advice = NULL;
 
-    if (!hint_says_no_pip(json_object_get_string(facts->structured, "stderr")) &&
-        !hint_says_no_pip(json_object_get_string(facts->structured, "stdout")))
+    if (!hint_says_no_pip(facts->errors) && !hint_says_no_pip(facts->output))
         return NULL;
     advice = package_advice(facts, NULL);
     return memory_format("A script cannot install packages into this Python. %s", advice);
@@ -92,8 +91,8 @@ char *hint_unused_block(const struct hint_facts *facts)
     AUTO_JSON json_t *definition = NULL;
     struct error ignored = ERROR_INIT;
 
-    if (json_is_true(json_object_get(facts->structured, "success")) || (facts->rules && !has_own) ||
-        script_block_read(facts->code, facts->code_length, &definition, &ignored) < 0 ||
+    if (facts->run->is_success || (facts->rules && !has_own) ||
+        script_block_read(facts->code->text, facts->code->length, &definition, &ignored) < 0 ||
         !definition)
         return NULL;
     if (!facts->rules)

@@ -59,7 +59,7 @@ places_append(char **text, const char *format, ...)
 static void places_append_line(char **text, const struct hint_facts *facts, unsigned number)
 {
     enum { SHOWN_BYTES = 80 };
-    const char *line = facts->code;
+    const char *line = facts->code->text;
     size_t length;
 
     for (unsigned i = 1; i < number && *line; i++) {
@@ -117,7 +117,7 @@ static bool places_append_threads(char **text, const struct hint_facts *facts, c
 
 char *hint_last_places(const struct hint_facts *facts)
 {
-    const json_t *stacks = json_object_get(facts->structured, "stacks");
+    const json_t *stacks = facts->run->report->execution.stacks;
     const json_t *stack;
     unsigned shown = 0;
     char *text = NULL;

@@ -7,27 +7,23 @@
 #include "server/tools/hints/package_advice.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The state of a layer in the result; "" for a layer that a run of this kind does not have. */
-static const char *hint_layer(const struct hint_facts *facts, enum process_layer layer)
+static const struct process_receipt *hint_receipt(const struct hint_facts *facts)
 {
-    const json_t *containment = json_object_get(facts->structured, "containment");
-    const char *state =
-        json_object_get_string(json_object_get(containment, "layers"), process_layer_name(layer));
-
-    return text_or_none(state);
+    return &facts->run->report->execution.receipt;
 }
 
 bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer)
 {
-    return strcmp(hint_layer(facts, layer), "enforced") == 0;
+    return hint_receipt(facts)->layers & layer;
 }
 
 bool hint_is_absent(const struct hint_facts *facts, enum process_layer layer)
 {
-    return strcmp(hint_layer(facts, layer), "absent") == 0;
+    return process_receipt_absent(hint_receipt(facts)) & layer;
 }
 
 bool hint_has_own_files(const struct hint_facts *facts)
@@ -52,10 +48,7 @@ char *hint_list_places(char *const *places)
 
 bool hint_prints(const struct hint_facts *facts, const char *words)
 {
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-    const char *output = json_object_get_string(facts->structured, "stdout");
-
-    return (errors && strstr(errors, words)) || (output && strstr(output, words));
+    return strstr(facts->errors, words) || strstr(facts->output, words);
 }
 
 const char *hint_operator(const struct hint_facts *facts)
@@ -68,11 +61,10 @@ const char *hint_operator(const struct hint_facts *facts)
 /* Why LAYER was absent, without its name; NULL: no reason is given. Borrowed. */
 static const char *hint_find_reason(const struct hint_facts *facts, const char *layer)
 {
-    const json_t *containment = json_object_get(facts->structured, "containment");
     const json_t *text;
     size_t i;
 
-    json_array_foreach (json_object_get(containment, "missing"), i, text) {
+    json_array_foreach (hint_receipt(facts)->missing, i, text) {
         const char *what = json_string_value(text);
 
         if (text_starts_with(what, layer) && text_starts_with(what + strlen(layer), ": "))
@@ -91,20 +83,16 @@ static const char *hint_reason(const struct hint_facts *facts, const char *layer
 /* The layers that are absent, with the reasons. Owned by the caller; NULL: there are none. */
 static char *hint_list_absent(const struct hint_facts *facts)
 {
-    const json_t *containment = json_object_get(facts->structured, "containment");
+    AUTO_JSON json_t *names = process_layer_names(process_receipt_absent(hint_receipt(facts)));
     char *list = NULL;
-    const char *name;
-    json_t *state;
+    const json_t *name;
+    size_t i;
 
-    json_object_foreach (json_object_get(containment, "layers"), name, state) {
-        char *longer;
+    json_array_foreach (names, i, name) {
+        AUTO_FREE char *former = list;
 
-        if (strcmp(json_string_value(state), "absent") != 0)
-            continue;
-        longer = memory_format("%s%s%s (%s)", text_or_none(list), list ? ", " : "", name,
-                               hint_reason(facts, name));
-        free(list);
-        list = longer;
+        list = memory_format("%s%s%s (%s)", text_or_none(former), former ? ", " : "",
+                             json_string_value(name), hint_reason(facts, json_string_value(name)));
     }
     return list;
 }
@@ -125,12 +113,11 @@ static char *hint_no_sandbox(const struct hint_facts *facts)
 
 char *hint_missing_layer(const struct hint_facts *facts)
 {
-    const char *isolation = json_object_get_string(facts->structured, "isolation");
     AUTO_FREE char *absent = hint_list_absent(facts);
 
     if (!absent)
         return NULL;
-    if (isolation && strcmp(isolation, isolation_name(ISOLATION_NONE)) == 0)
+    if (process_receipt_isolation(hint_receipt(facts)) == ISOLATION_NONE)
         return hint_no_sandbox(facts);
     return memory_format("The sandbox of this run was without: %s.", absent);
 }
@@ -180,7 +167,7 @@ static char *hint_denied_path(const struct hint_facts *facts)
  * the caller; NULL: it is not known. */
 static char *hint_path_in_call(const struct hint_facts *facts, const char *call)
 {
-    const char *quote = strstr(facts->code, call);
+    const char *quote = strstr(facts->code->text, call);
     size_t length;
 
     if (!quote)
@@ -294,7 +281,7 @@ static bool hint_meant_home(const struct hint_facts *facts, const char *path)
     if (path[strlen(facts->directory) + 1] == '.')
         return true;
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strstr(facts->code, words[i]))
+        if (strstr(facts->code->text, words[i]))
             return true;
     return false;
 }
@@ -413,15 +400,12 @@ char *hint_left_directory(const struct hint_facts *facts)
 /* True when the script has failed by itself, or by a program that it has called. */
 static bool hint_was_refused(const struct hint_facts *facts)
 {
-    const char *signal = json_object_get_string(facts->structured, "signal");
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-
-    if (signal && strcmp(signal, "SIGSYS") == 0)
+    if (facts->run->returncode == -SIGSYS)
         return true;
     if (hint_is_about(facts, "PermissionError"))
         return text_starts_with(facts->failure.message, "[Errno 1] ");
-    return hint_is_about(facts, "subprocess.CalledProcessError") && errors &&
-           strstr(errors, ": Operation not permitted\n");
+    return hint_is_about(facts, "subprocess.CalledProcessError") &&
+           strstr(facts->errors, ": Operation not permitted\n");
 }
 
 char *hint_refused_call(const struct hint_facts *facts)

@@ -16,7 +16,7 @@ static bool hint_find_error_line(const struct hint_facts *facts, struct python_l
 
     if (!hint_is_about(facts, "SyntaxError") || !facts->failure.is_own)
         return false;
-    python_source_init(&source, facts->code, facts->code_length);
+    python_source_init(&source, facts->code->text, facts->code->length);
     while (python_source_next(&source, ret))
         if (ret->number >= facts->failure.line)
             return ret->number == facts->failure.line;
@@ -30,7 +30,7 @@ static bool hint_line_starts_with(const struct python_line *line, const char *te
 
 char *hint_removed_fence(const struct hint_facts *facts)
 {
-    if (!facts->had_fence)
+    if (!facts->code->had_fence)
         return NULL;
     return memory_copy_string(
         "The code came in a Markdown fence (```), which was removed. Send the "
@@ -39,7 +39,7 @@ char *hint_removed_fence(const struct hint_facts *facts)
 
 char *hint_removed_magic(const struct hint_facts *facts)
 {
-    if (!facts->had_magic)
+    if (!facts->code->had_magic)
         return NULL;
     return memory_copy_string("This is not a notebook: what began with % was left out.");
 }

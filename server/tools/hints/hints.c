@@ -73,10 +73,8 @@ static const hint_fn hint_terminal_table[] = {
 /* A script that has succeeded may show a traceback as well. */
 static void hints_read_failure(struct hint_facts *facts)
 {
-    const char *errors = json_object_get_string(facts->structured, "stderr");
-
-    if (errors && !json_is_true(json_object_get(facts->structured, "success")))
-        traceback_read(&facts->failure, errors);
+    if (!facts->run->is_success)
+        traceback_read(&facts->failure, facts->errors);
 }
 
 static json_t *hints_find_in(const hint_fn *table, size_t count, const struct hint_facts *given)

@@ -59,7 +59,7 @@ static bool package_advice_has_block(const struct hint_facts *facts)
 
     return !json_object_get(facts->arguments, "environment") &&
            !json_object_get(facts->arguments, "environment_definition") &&
-           script_block_read(facts->code, facts->code_length, &definition, &ignored) == 0 &&
+           script_block_read(facts->code->text, facts->code->length, &definition, &ignored) == 0 &&
            definition;
 }
 

@@ -24,6 +24,18 @@ static void test_a_formatted_string_is_repaired(void **state)
     assert_string_equal(json_string_value(string), "7 \xEF\xBF\xBD");
 }
 
+static void test_strings_become_an_array(void **state)
+{
+    static const char *const strings[] = {"a", "b", NULL};
+    AUTO_JSON json_t *array = json_strings(strings);
+    AUTO_JSON json_t *none = json_strings(NULL);
+    AUTO_FREE char *list = json_list(array);
+
+    (void)state;
+    assert_string_equal(list, "a, b");
+    assert_int_equal(json_array_size(none), 0);
+}
+
 static void test_types_have_the_names_of_json_schema(void **state)
 {
     static const char *const names[] = {"object", "array",   "string",  "integer",
@@ -101,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ill_formed_bytes_become_a_valid_string),
         cmocka_unit_test(test_a_formatted_string_is_repaired),
+        cmocka_unit_test(test_strings_become_an_array),
         cmocka_unit_test(test_types_have_the_names_of_json_schema),
         cmocka_unit_test(test_text_is_one_line),
         cmocka_unit_test(test_text_of_a_scalar),

@@ -13,7 +13,7 @@ static void test_the_inits_words_are_believed(void **state)
     const struct docker_observation seen = {.exit_code = 0, .seconds = 2, .failure = ""};
     const struct last_words words = {
         .status = 9, .run_seconds = 1.5, .cpu_seconds = 0.25, .peak_bytes = 4096};
-    struct execution_end end = docker_end(&seen, &words, "python3");
+    struct process_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
     assert_true(!end.out_of_memory && !end.survivors);
@@ -25,10 +25,10 @@ static void test_the_inits_words_are_believed(void **state)
 
 static void test_the_end_says_that_a_container_held_it(void **state)
 {
-    struct execution_end end = docker_end(&(struct docker_observation){.failure = ""}, NULL, "p");
+    struct process_end end = docker_end(&(struct docker_observation){.failure = ""}, NULL, "p");
 
     (void)state;
-    assert_string_equal(process_receipt_isolation(&end.receipt), "docker");
+    assert_int_equal(process_receipt_isolation(&end.receipt), ISOLATION_DOCKER);
     assert_string_equal(process_receipt_tree(&end.receipt), "container");
     assert_string_equal(process_limiter_name(end.receipt.limiter), "container");
 }
@@ -38,7 +38,7 @@ static void test_words_weigh_more_than_a_failure_of_the_engine(void **state)
 {
     const struct docker_observation seen = {.failure = "the engine has gone"};
     const struct last_words words = {.status = 0};
-    struct execution_end end = docker_end(&seen, &words, "python3");
+    struct process_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
     assert_int_equal(end.returncode, 0);
@@ -61,7 +61,7 @@ static void test_a_python_that_cannot_be_executed_is_a_failure(void **state)
 {
     const struct docker_observation seen = {.failure = "", .exit_code = 127};
     const struct last_words words = {.failure = ENOENT};
-    struct execution_end end = docker_end(&seen, &words, "python3");
+    struct process_end end = docker_end(&seen, &words, "python3");
 
     (void)state;
     assert_string_equal(end.failure,
@@ -70,7 +70,7 @@ static void test_a_python_that_cannot_be_executed_is_a_failure(void **state)
 
 static void test_without_words_the_engine_is_asked(void **state)
 {
-    struct execution_end end;
+    struct process_end end;
 
     (void)state;
     end = docker_end(&(struct docker_observation){.failure = "", .exit_code = 137}, NULL, "p");

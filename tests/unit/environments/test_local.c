@@ -21,7 +21,7 @@ struct heard {
     void (*said)(struct execution *execution); /* done to it when it first writes; or NULL */
     unsigned outputs;
     char text[4096];
-    struct execution_end end;
+    struct process_end end;
 };
 
 static void heard_on_output(struct execution_listener *listener, enum process_stream stream,
@@ -35,7 +35,7 @@ static void heard_on_output(struct execution_listener *listener, enum process_st
         heard->said(heard->execution);
 }
 
-static void heard_on_ended(struct execution_listener *listener, const struct execution_end *end)
+static void heard_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct heard *heard = CONTAINER_OF(listener, struct heard, listener);
 

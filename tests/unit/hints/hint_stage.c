@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,32 +104,91 @@ static char *errors_of(const struct stage *stage, const struct hint_case *each)
                : memory_copy_string(errors);
 }
 
+/* The layers that are in STATE. */
+static unsigned stage_layers(const json_t *changes, const char *state)
+{
+    static const enum process_layer layers[] = {LAYER_ROOT, LAYER_NETWORK, LAYER_FILES,
+                                                LAYER_CALLS};
+    const json_t *states = json_object_get(json_object_get(changes, "containment"), "layers");
+    unsigned ret = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+        const char *each = json_object_get_string(states, process_layer_name(layers[i]));
+
+        if (each && strcmp(each, state) == 0)
+            ret |= layers[i];
+    }
+    return ret;
+}
+
+static int stage_returncode(const json_t *changes)
+{
+    static const int signals[] = {SIGSEGV, SIGSYS, SIGTERM};
+    const char *name = json_object_get_string(changes, "signal");
+
+    for (size_t i = 0; name && i < ARRAY_SIZE(signals); i++)
+        if (strcmp(name + strlen("SIG"), sigabbrev_np(signals[i])) == 0)
+            return -signals[i];
+    return !json_is_true(json_object_get(changes, "success"));
+}
+
+/* What is in CHANGES of a result, in which it has its name, is borrowed. */
+static struct run_report stage_report(const json_t *changes)
+{
+    const json_t *containment = json_object_get(changes, "containment");
+    const unsigned held = stage_layers(changes, "enforced");
+
+    return (struct run_report){
+        .end = json_is_true(json_object_get(changes, "timed_out")) ? RUN_TIMED_OUT : RUN_ENDED,
+        .execution =
+            {
+                .receipt = {.layers = held,
+                            .asked = held | stage_layers(changes, "absent"),
+                            .missing = json_object_get(containment, "missing")},
+                .returncode = stage_returncode(changes),
+                .out_of_memory = json_is_true(json_object_get(changes, "out_of_memory")),
+                .leftovers =
+                    (unsigned)json_integer_value(json_object_get(changes, "ended_processes")),
+                .stacks = json_object_get(changes, "stacks"),
+            },
+    };
+}
+
 char *stage_hints(struct stage *stage, const struct hint_case *each)
 {
     AUTO_FREE char *errors = errors_of(stage, each);
-    AUTO_JSON json_t *result = json_pack("{s:b, s:i, s:s, s:s, s:n}", "success", 0, "returncode", 1,
-                                         "stdout", "", "stderr", errors, "error");
     AUTO_JSON json_t *changes = object_of(each->changes);
     AUTO_JSON json_t *arguments = object_of(each->arguments);
     AUTO_JSON json_t *earlier = json_pack("{s:b, s:b}", "df", 1, "np", 1);
     const struct environment *const offered[] = {
         &stage->small, each->flags & HAS_LARGE ? &stage->large : NULL, NULL};
+    const char *output = json_object_get_string(changes, "stdout");
+    const struct run_report report = stage_report(changes);
+    const struct run_setting setting = {.timeout = each->flags & HAD_ALL ? 60 : 5};
+    const struct run_facts run = {
+        .report = &report,
+        .setting = &setting,
+        .returncode = report.execution.returncode,
+        .is_success = json_is_true(json_object_get(changes, "success")),
+        .files = json_object_get(changes, "files"),
+    };
     AUTO_JSON json_t *hints = NULL;
     char *joined = memory_copy_string("");
     const json_t *hint;
     size_t i;
 
-    json_object_update(result, changes);
     stage->small.settings.sandbox.hosts = each->flags & HAS_HOSTS ? hints_hosts : NULL;
     hints = hints_find(&(struct hint_facts){
-        .structured = result,
+        .run = &run,
+        .output = output ? output : "",
+        .errors = errors,
+        .is_silent = !output && !*errors,
         .arguments = arguments,
-        .code = each->code,
-        .code_length = strlen(each->code),
-        .had_fence = each->flags & HAD_FENCE,
-        .had_magic = each->flags & HAD_MAGIC,
+        .code = &(struct code_cleaning){.text = each->code,
+                                        .length = strlen(each->code),
+                                        .had_fence = each->flags & HAD_FENCE,
+                                        .had_magic = each->flags & HAD_MAGIC},
         .directory = stage->scratch,
-        .timeout = each->flags & HAD_ALL ? 60 : 5,
         .earlier = earlier,
         .environment = &stage->small,
         .offered = offered,

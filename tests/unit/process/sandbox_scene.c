@@ -35,7 +35,6 @@ static void scene_on_ended(struct process *process, const struct process_end *en
 
     scene->receipt = end->receipt;
     scene->missing = json_array_size(end->receipt.missing);
-    scene->status = end->reported ? end->wait_status : -1;
     snprintf(scene->failure, sizeof scene->failure, "%s", end->failure);
     ev_break(scene->loop, EVBREAK_ALL);
 }

@@ -22,7 +22,6 @@ struct scene {
     struct process_receipt receipt; /* without `missing` */
     size_t missing;
     char failure[ERROR_FULL_BYTES];
-    int status;
     char output[KEPT_BYTES + 1];
     size_t length;
 };

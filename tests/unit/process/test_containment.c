@@ -303,7 +303,7 @@ static void test_signals_cannot_leave_the_tree(void **state)
                               " except OSError as e: print(e.strerror)",
                               0);
         assert_true(trial.end.reported);
-        assert_int_equal(trial.end.wait_status, 0);
+        assert_int_equal(trial.end.returncode, 0);
         trial_host_free(host);
     }
 }

@@ -34,10 +34,12 @@ static void test_the_strongest_layer_names_what_held_the_tree(void **state)
 static void test_only_a_container_isolates(void **state)
 {
     (void)state;
-    assert_string_equal(
-        process_receipt_isolation(&(struct process_receipt){.layers = LAYERS_OF_TREES}), "none");
-    assert_string_equal(
-        process_receipt_isolation(&(struct process_receipt){.layers = LAYER_CONTAINER}), "docker");
+    assert_int_equal(
+        process_receipt_isolation(&(struct process_receipt){.layers = LAYERS_OF_TREES}),
+        ISOLATION_NONE);
+    assert_int_equal(
+        process_receipt_isolation(&(struct process_receipt){.layers = LAYER_CONTAINER}),
+        ISOLATION_DOCKER);
 }
 
 static void test_what_is_missing_is_listed_once(void **state)

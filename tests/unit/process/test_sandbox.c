@@ -58,7 +58,7 @@ static void test_a_program_uses_what_its_policy_names(void **state)
         scene_run_usual(scene, false, TRIES);
         assert_string_equal(scene->failure, "");
         assert_string_equal(scene->output, EXPECTED_IN_ANY);
-        assert_string_equal(process_receipt_isolation(&scene->receipt), "sandbox");
+        assert_int_equal(process_receipt_isolation(&scene->receipt), ISOLATION_SANDBOX);
     }
     scene_free(scene);
 }

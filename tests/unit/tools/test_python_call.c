@@ -29,11 +29,10 @@ struct calling {
     bool is_done;
 };
 
-static void on_done(struct invocation *invocation, void *data, const struct run_report *report,
-                    const struct run_setting *setting)
+static void on_done(struct invocation *invocation, void *data, struct run_facts *facts)
 {
     (void)data;
-    invocation->result.structured = run_result_structured(report, setting);
+    invocation->result.structured = run_result_structured(facts);
     invocation_finish(invocation);
 }
 

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/hints/run_facts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,10 +30,12 @@ static json_t *brief_of(const char *out, const char *err)
 {
     AUTO_JSON json_t *structured =
         json_pack("{s:s, s:s, s:b, s:i}", "stdout", out, "stderr", err, "truncated", 0, "other", 1);
+    const struct run_facts facts = {
+        .streams = {json_object_get(structured, "stdout"), json_object_get(structured, "stderr")}};
     struct run_output output;
     json_t *brief;
 
-    run_output_init(&output, structured, "/d", RUN_OUTPUT_CHARACTERS);
+    run_output_init(&output, &facts, "/d", RUN_OUTPUT_CHARACTERS);
     brief = run_output_brief(&output, structured);
     run_output_deinit(&output);
     return brief;

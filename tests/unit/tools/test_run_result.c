@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/hints/run_facts.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -47,16 +48,21 @@ static int tear_down(void **state)
 
 static json_t *structured(struct fixture *fixture)
 {
-    return run_result_structured(
-        &fixture->report,
-        &(struct run_setting){.environment = &fixture->environment, .timeout = 5});
+    const struct run_setting setting = {.environment = &fixture->environment, .timeout = 5};
+    struct run_facts facts;
+    json_t *result;
+
+    run_facts_init(&facts, &fixture->report, &setting);
+    result = run_result_structured(&facts);
+    run_facts_deinit(&facts);
+    return result;
 }
 
 static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
 {
     static const struct {
         enum run_end end;
-        struct execution_end execution;
+        struct process_end execution;
         bool success;
         const char *returncode;
         const char *signal;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/hints/run_facts.h"
 #include "server/tools/run_output.h"
 
 #include <setjmp.h>
@@ -11,25 +12,37 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* Borrows STRING. */
+static struct run_output_stream stream_of(const json_t *string)
+{
+    return (struct run_output_stream){.text = (char *)json_string_value(string),
+                                      .length = json_string_length(string)};
+}
+
 /* The text of a result that succeeded, with the members of CHANGES put over it. */
 static json_t *text_of(const char *changes)
 {
-    AUTO_JSON json_t *hints = json_array();
-    AUTO_JSON json_t *result = json_pack(
-        "{s:b, s:i, s:s, s:s, s:b, s:i, s:i, s:n, s:[]}", "success", 1, "returncode", 0, "stdout",
-        "", "stderr", "", "truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0, "error", "files");
+    AUTO_JSON json_t *result =
+        json_pack("{s:b, s:i, s:s, s:s, s:[], s:[], s:b}", "success", 1, "returncode", 0, "stdout",
+                  "", "stderr", "", "hints", "files", "files_complete", 1);
     AUTO_JSON json_t *over = json_loads(changes, JSON_ALLOW_NUL, NULL);
-    struct run_output output;
-    json_t *text;
+    const struct capture streams[PROCESS_STREAMS] = {0};
+    struct run_report report = {.streams = streams};
+    struct run_facts facts = {.report = &report};
+    struct run_output output = {0};
 
     assert_non_null(over);
     json_object_update(result, over);
-    if (json_object_get(result, "hints"))
-        json_array_extend(hints, json_object_get(result, "hints"));
-    run_output_init(&output, result, "/d", RUN_OUTPUT_CHARACTERS);
-    text = run_result_text(result, &output, hints, json_object_get_string(over, "handle"));
-    run_output_deinit(&output);
-    return text;
+    report.files_are_complete = json_is_true(json_object_get(result, "files_complete"));
+    facts.has_returncode = json_is_integer(json_object_get(result, "returncode"));
+    facts.returncode = (int)json_integer_value(json_object_get(result, "returncode"));
+    facts.is_success = json_is_true(json_object_get(result, "success"));
+    facts.error = (char *)json_object_get_string(result, "error");
+    facts.files = json_object_get(result, "files");
+    output.streams[PROCESS_STDOUT] = stream_of(json_object_get(result, "stdout"));
+    output.streams[PROCESS_STDERR] = stream_of(json_object_get(result, "stderr"));
+    return run_result_text(&facts, &output, json_object_get(result, "hints"),
+                           json_object_get_string(over, "handle"));
 }
 
 static void test_text_is_in_the_form_that_models_know(void **state)
