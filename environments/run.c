@@ -259,7 +259,7 @@ static void run_on_founded(struct directory_watch *watch)
 static void run_measure(struct run *run)
 {
     directory_look_note(&run->look);
-    if (directory_watch_begin(&run->growth, run->directory) == OUTCOME_READY)
+    if (directory_watch_begin(&run->growth, &run->claim) == OUTCOME_READY)
         run_go_on(run);
 }
 

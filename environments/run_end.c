@@ -61,6 +61,7 @@ struct run_report run_report_of(const struct run *run, const struct execution_en
     return (struct run_report){
         .end = run->end,
         .error = run->error,
+        .share = directory_watch_share(&run->growth),
         .execution = *end,
         .streams = run->streams,
         .files = run->changes.files,

@@ -72,6 +72,7 @@ static struct run_report cell_report(const struct cell *cell)
         .end = cell->end,
         .session = notebook->is_over || notebook->is_closed ? RUN_SESSION_GONE : RUN_SESSION_KEPT,
         .error = cell->error,
+        .share = directory_watch_share(&notebook->growth),
         .execution = cell_end(cell),
         .streams = notebook->streams,
         .files = notebook->changes.files,

@@ -5,11 +5,15 @@
  * directory itself measured, in small steps between other work of the loop.
  *
  * Where the measure cannot see everything (a directory that may not be read, or lies too deep), the
- * growth of the whole file system decides: what a script hides must not count for nothing. */
+ * growth of the whole file system decides: what a script hides must not count for nothing.
+ *
+ * Each measure is noted for the share of the principal (disk_share.h). Once the share is found to
+ * be used up, the directory may grow by another MiB only, for tidying. */
 #pragma once
 
 #include "base/outcome.h"
 #include "environments/workplace/directory_measure.h"
+#include "environments/workplace/disk_share.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -23,7 +27,7 @@ enum directory_watch_state {
     DIRECTORY_WATCH_FINISHING, /* the same, for the last time */
 };
 
-struct working_directory;
+struct directory_claim;
 
 struct directory_watch {
     /* Inputs. After `exceeded` and `finished` the watch is off. */
@@ -39,24 +43,30 @@ struct directory_watch {
     enum directory_watch_state state;
     struct directory_measure measure;
     ev_timer timer;
-    int directory;         /* borrowed */
-    int patience;          /* operations until `founded` comes; 0: it has come */
-    bool is_founded;       /* `before` is known */
-    uint64_t before;       /* bytes in the directory */
-    uint64_t growth;       /* at the last measure */
-    uint64_t used_before;  /* bytes of the file system */
-    uint64_t used_then;    /* when the last measure began */
-    double measured_at;    /* clock_seconds(), when it began */
-    double measured_until; /* when it ended */
+    struct directory_claim *claim; /* borrowed */
+    struct disk_share share;       /* at the last measure */
+    uint64_t allowed;              /* growth: the limit, or less when the share is used up */
+    int patience;                  /* operations until `founded` comes; 0: it has come */
+    bool is_founded;               /* all of `before` was seen */
+    uint64_t before;               /* bytes in the directory */
+    uint64_t growth;               /* at the last measure */
+    uint64_t used_before;          /* bytes of the file system */
+    uint64_t used_then;            /* when the last measure began */
+    double measured_at;            /* clock_seconds(), when it began */
+    double measured_until;         /* when it ended */
 };
 
-/* Begins: what is in DIRECTORY now does not count. PENDING: `founded` comes when most of that is
- * known, and what is changed before counts as new. DIRECTORY (borrowed) outlives the watch. */
-enum outcome directory_watch_begin(struct directory_watch *watch,
-                                   const struct working_directory *directory);
+/* Begins: what is in the directory of CLAIM now does not count. PENDING: `founded` comes when most
+ * of that is known, and what is changed before counts as new. CLAIM (borrowed) outlives the watch.
+ */
+enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim);
 
 /* Nothing writes any more: finds out whether the limit is exceeded, now or PENDING. */
 enum outcome directory_watch_finish(struct directory_watch *watch);
 
 /* Ends at once. Harmless for a watch that is off. */
 void directory_watch_end(struct directory_watch *watch);
+
+/* The reason for `exceeded`, if it was the share and not the limit; else a share that is not used
+ * up. */
+struct disk_share directory_watch_share(const struct directory_watch *watch);
