@@ -46,6 +46,17 @@ static json_t *explain_disk(const struct run_setting *setting)
     return json_string_format("was killed because its files grew beyond the limit of %s", disk);
 }
 
+static json_t *explain_share(const struct disk_share *share)
+{
+    AUTO_FREE char *most = quantity_bytes(DISK_SHARE_TIDYING_BYTES);
+    AUTO_FREE char *text = disk_share_text(share);
+
+    return json_string_format("was killed because its files grew by more than %s: %s. Until you "
+                              "have removed files, or old directories are removed, no run may "
+                              "add more",
+                              most, text);
+}
+
 static json_t *explain_signal(int number)
 {
     AUTO_JSON json_t *name = signal_name(number);
@@ -75,7 +86,7 @@ static json_t *run_result_explain(const struct run_report *report,
     if (report->end == RUN_TIMED_OUT)
         return explain_timeout(setting);
     if (report->end == RUN_DISK_LIMIT)
-        return explain_disk(setting);
+        return report->share.is_used_up ? explain_share(&report->share) : explain_disk(setting);
     if (end->out_of_memory && end->returncode != 0)
         return explain_memory(setting);
     if (end->returncode < 0)
