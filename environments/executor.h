@@ -42,7 +42,7 @@ struct executor_client {
 enum run_end {
     RUN_ENDED, /* by itself; see the wait status */
     RUN_TIMED_OUT,
-    RUN_DISK_LIMIT, /* the working directory grew beyond the limit */
+    RUN_DISK_LIMIT, /* the working directory grew beyond the limit, or what a share allows */
     RUN_FAILED,     /* the script never ran, or its end is not known: see the error */
 };
 
@@ -57,6 +57,7 @@ struct run_report {
     enum run_end end;
     enum run_session session;
     struct error error;                  /* set for RUN_FAILED; its rest is borrowed */
+    struct disk_share share;             /* used up: the reason for a lower limit */
     struct process_end execution;        /* its receipt is borrowed until `done` returns */
     const struct capture *streams;       /* [PROCESS_STREAMS]; borrowed until `done` returns */
     json_t *files;                       /* borrowed until `done` returns */

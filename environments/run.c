@@ -222,7 +222,7 @@ static void run_on_founded(struct directory_watch *watch)
 static void run_on_looked(struct turn *turn)
 {
     directory_look_note(&turn->look);
-    if (directory_watch_begin(&turn->growth, turn->directory) == OUTCOME_READY)
+    if (directory_watch_begin(&turn->growth, &run_of(turn)->claim) == OUTCOME_READY)
         run_go_on(run_of(turn));
 }
 

@@ -55,6 +55,7 @@ struct run_report run_report_of(const struct run *run, const struct process_end 
     return (struct run_report){
         .end = run->turn.end,
         .error = run->error,
+        .share = directory_watch_share(&run->turn.growth),
         .execution = *end,
         .streams = run->turn.streams,
         .files = run->turn.changes.files,

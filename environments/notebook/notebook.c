@@ -285,7 +285,7 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
-    (void)directory_watch_begin(&notebook->turn.growth, notebook->directory);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
     return 0;
 }
 

@@ -54,6 +54,6 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
         return error_prefix(err, "the session cannot be copied");
     notebook->is_copy = true;
     lineage_join(&notebook->lineage, &origin->lineage);
-    (void)directory_watch_begin(&notebook->turn.growth, notebook->directory);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
     return 0;
 }

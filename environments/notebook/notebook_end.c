@@ -57,6 +57,7 @@ static struct run_report cell_report(const struct cell *cell)
         .end = cell->end,
         .session = notebook->is_over || notebook->is_closed ? RUN_SESSION_GONE : RUN_SESSION_KEPT,
         .error = cell->error,
+        .share = directory_watch_share(&notebook->turn.growth),
         .execution = cell_end(cell),
         .streams = notebook->turn.streams,
         .files = notebook->turn.changes.files,

@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "base/untrusted.h"
 #include "environments/workplace/directory_file.h"
+#include "environments/workplace/disk_space.h"
 #include "environments/workplace/working_directory.h"
 #include "environments/workplace/workplace_private.h"
 
@@ -229,6 +230,7 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
         return -1;
     working_directory_touch(directory);
     claim->directory = working_directory_ref(directory);
+    claim->used_before = disk_space_used(directory->fd);
     directory->claims++;
     return 0;
 }
@@ -257,6 +259,21 @@ static void directory_claim_settle(struct working_directory *directory)
     relax_lock(directory);
 }
 
+/* Nobody has measured what the run of CLAIM has left. Where it cannot be seen either, that is at
+ * most what the file system has grown by. */
+static void directory_claim_doubt(const struct directory_claim *claim)
+{
+    struct workplace *workplace = claim->directory->workplace;
+    const struct disk_place place = working_directory_place(claim->directory);
+    uint64_t used = disk_space_used(claim->directory->fd);
+
+    if (!workplace->ledger.are_several)
+        return;
+    disk_ledger_doubt(&workplace->ledger, &place,
+                      used > claim->used_before ? used - claim->used_before : 0);
+    disk_survey_start(workplace);
+}
+
 void directory_claim_close(struct directory_claim *claim)
 {
     struct working_directory *directory = claim->directory;
@@ -267,6 +284,8 @@ void directory_claim_close(struct directory_claim *claim)
         (void)unlinkat(directory->workplace->private_fd, strrchr(claim->file, '/') + 1, 0);
     if (claim->guest)
         (void)unlinkat(directory->fd, claim->guest, 0);
+    if (!claim->is_measured)
+        directory_claim_doubt(claim);
     assert(directory->claims > 0);
     if (--directory->claims == 0)
         directory_claim_settle(directory);

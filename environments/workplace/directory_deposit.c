@@ -41,17 +41,28 @@ static bool deposit_is_taken(const struct error *err)
     return err->number == EEXIST || err->number == ELOOP;
 }
 
+/* Fails when the principal of DIRECTORY may add nothing any more. */
+static int deposit_check_share(const struct working_directory *directory, struct error *err)
+{
+    const struct disk_share share = working_directory_share(directory);
+    AUTO_FREE char *text = share.is_used_up ? disk_share_text(&share) : NULL;
+
+    return text ? error_set(err, ERROR_LIMIT, "%s", text) : 0;
+}
+
 char *directory_deposit(struct working_directory *directory, const char *stem, const char *text,
                         size_t length, struct error *err)
 {
-    if (working_directory_restore(directory, err) < 0)
+    if (working_directory_restore(directory, err) < 0 || deposit_check_share(directory, err) < 0)
         return NULL;
     for (int number = 1; number <= DEPOSIT_NAMES; number++) {
         AUTO_FREE char *name = deposit_name(stem, number);
 
         error_clear(err);
-        if (deposit_write(directory->fd, name, text, length, err) == 0)
+        if (deposit_write(directory->fd, name, text, length, err) == 0) {
+            working_directory_note(directory, working_directory_bytes(directory) + length);
             return STEAL_PTR(name);
+        }
         if (!deposit_is_taken(err))
             return NULL;
     }

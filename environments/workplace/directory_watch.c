@@ -1,10 +1,10 @@
 #include "environments/workplace/directory_watch.h"
 
 #include "base/clock.h"
+#include "environments/workplace/disk_space.h"
 #include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
-#include <sys/statvfs.h>
 
 #define DIRECTORY_WATCH_LOOK_SECONDS 0.05 /* between two looks at the file system */
 #define DIRECTORY_WATCH_MOST_SECONDS 1.   /* between two measures, of a small directory */
@@ -52,13 +52,14 @@ static void directory_watch_set_state(struct directory_watch *watch,
     }
 }
 
+static int directory_watch_fd(const struct directory_watch *watch)
+{
+    return working_directory_fd(watch->claim->directory);
+}
+
 static uint64_t used_bytes(const struct directory_watch *watch)
 {
-    struct statvfs status;
-
-    if (fstatvfs(watch->directory, &status) < 0)
-        return 0;
-    return (uint64_t)(status.f_blocks - status.f_bfree) * status.f_frsize;
+    return disk_space_used(directory_watch_fd(watch));
 }
 
 static uint64_t growth_from(uint64_t before, uint64_t now)
@@ -71,13 +72,39 @@ static void measure_from_here(struct directory_watch *watch, uint64_t used)
 {
     watch->used_then = used;
     watch->measured_at = clock_seconds();
-    directory_measure_begin(&watch->measure, watch->directory);
+    directory_measure_begin(&watch->measure, directory_watch_fd(watch));
+}
+
+/* The directory takes what the measure has seen. KNOWN: at least this, if it has not seen all. */
+static uint64_t directory_watch_note(struct directory_watch *watch, uint64_t known)
+{
+    const struct directory_measure *measure = &watch->measure;
+    uint64_t bytes = measure->is_complete || measure->bytes > known ? measure->bytes : known;
+
+    working_directory_note(watch->claim->directory, bytes);
+    return bytes;
+}
+
+/* Sets how much growth is allowed, after a measure. Growth from before the share was used up is
+ * allowed. */
+static void directory_watch_allow(struct directory_watch *watch)
+{
+    bool was_used_up = watch->share.is_used_up;
+
+    watch->share = working_directory_share(watch->claim->directory);
+    if (!watch->share.is_used_up)
+        watch->allowed = watch->limit;
+    else if (!was_used_up)
+        watch->allowed = watch->growth + DISK_SHARE_TIDYING_BYTES;
+    if (watch->allowed > watch->limit)
+        watch->allowed = watch->limit;
 }
 
 static void take_foundation(struct directory_watch *watch)
 {
-    watch->before = watch->measure.bytes;
+    watch->before = directory_watch_note(watch, working_directory_bytes(watch->claim->directory));
     watch->is_founded = watch->measure.is_complete;
+    directory_watch_allow(watch);
     watch->measured_until = clock_seconds();
     directory_measure_end(&watch->measure);
 }
@@ -100,16 +127,34 @@ static void take_measure(struct directory_watch *watch)
     watch->growth =
         is_known ? growth_from(watch->before, watch->measure.bytes) : estimated_growth(watch);
     watch->measured_until = clock_seconds();
+    (void)directory_watch_note(watch, watch->before + watch->growth);
+    directory_watch_allow(watch);
     directory_measure_end(&watch->measure);
-    watch->is_exceeded = watch->growth > watch->limit;
+    watch->is_exceeded = watch->growth > watch->allowed;
+}
+
+/* The last one, which makes a survey needless. */
+static void take_last_measure(struct directory_watch *watch)
+{
+    take_measure(watch);
+    watch->claim->is_measured = true;
+}
+
+/* Bytes that can be written until the limit is exceeded or the share is used up. */
+static uint64_t left_to_write(const struct directory_watch *watch)
+{
+    uint64_t left = growth_from(watch->growth, watch->allowed);
+    uint64_t share = disk_share_left(&watch->share);
+
+    if (watch->share.is_used_up || share >= left)
+        return left;
+    return share > DISK_SHARE_TIDYING_BYTES ? share : DISK_SHARE_TIDYING_BYTES;
 }
 
 /* True if half of the remaining bytes may have been used since the last measure. */
 static bool is_suspicious(const struct directory_watch *watch, uint64_t used)
 {
-    uint64_t left = watch->limit > watch->growth ? watch->limit - watch->growth : 0;
-
-    return growth_from(watch->used_then, used) > left / 2;
+    return growth_from(watch->used_then, used) > left_to_write(watch) / 2;
 }
 
 static bool is_time_to_measure(const struct directory_watch *watch, uint64_t used)
@@ -176,6 +221,9 @@ static void directory_watch_go_on(struct directory_watch *watch)
         directory_watch_hurry(watch);
     } else if (watch->state == DIRECTORY_WATCH_FOUNDING) {
         directory_watch_found(watch);
+    } else if (watch->state == DIRECTORY_WATCH_FINISHING) {
+        take_last_measure(watch);
+        directory_watch_conclude(watch);
     } else {
         take_measure(watch);
         directory_watch_conclude(watch);
@@ -194,14 +242,15 @@ static void directory_watch_on_timer(struct ev_loop *loop, ev_timer *timer, int 
         directory_watch_go_on(watch);
 }
 
-enum outcome directory_watch_begin(struct directory_watch *watch,
-                                   const struct working_directory *directory)
+enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim)
 {
     ev_timer_init(&watch->timer, directory_watch_on_timer, 0., 0.);
-    watch->directory = directory->fd;
+    watch->claim = claim;
     watch->is_exceeded = false;
     watch->is_founded = false;
     watch->growth = 0;
+    watch->share = disk_share_of(0, UINT64_MAX); /* until it is known */
+    watch->allowed = watch->limit;
     watch->patience = PATIENCE;
     watch->used_before = used_bytes(watch);
     measure_from_here(watch, watch->used_before);
@@ -226,7 +275,7 @@ enum outcome directory_watch_finish(struct directory_watch *watch)
     /* A small directory in any case: others may have freed what has been written here. */
     measure_from_here(watch, used);
     if (!directory_measure_step(&watch->measure, STEP_OPERATIONS)) {
-        take_measure(watch);
+        take_last_measure(watch);
         return OUTCOME_READY;
     }
     if (is_awaited) {
@@ -244,4 +293,10 @@ void directory_watch_end(struct directory_watch *watch)
     if (watch->state != DIRECTORY_WATCH_LOOKING)
         directory_measure_end(&watch->measure);
     directory_watch_set_state(watch, DIRECTORY_WATCH_OFF);
+}
+
+struct disk_share directory_watch_share(const struct directory_watch *watch)
+{
+    return watch->is_exceeded && watch->growth <= watch->limit ? watch->share
+                                                               : (struct disk_share){0};
 }

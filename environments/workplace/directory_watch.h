@@ -5,11 +5,15 @@
  * when the file system has grown by half of the directory's remaining limit.
  *
  * If the measure cannot see everything (a directory that may not be read, or lies too deep), the
- * growth of the whole file system decides: a script must not evade the limit by hiding files. */
+ * growth of the whole file system decides: a script must not evade the limit by hiding files.
+ *
+ * Each measure is noted for the share of the principal (disk_share.h). Once the share is used up,
+ * the directory may grow by another MiB only, for tidying. */
 #pragma once
 
 #include "base/outcome.h"
 #include "environments/workplace/directory_measure.h"
+#include "environments/workplace/disk_share.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -23,7 +27,7 @@ enum directory_watch_state {
     DIRECTORY_WATCH_FINISHING, /* measures it for the last time */
 };
 
-struct working_directory;
+struct directory_claim;
 
 struct directory_watch {
     /* Inputs. After `exceeded` and `finished` the watch is off. */
@@ -39,25 +43,30 @@ struct directory_watch {
     enum directory_watch_state state;
     struct directory_measure measure;
     ev_timer timer;
-    int directory;         /* borrowed */
-    int patience;          /* operations until `founded` comes; 0: it has come */
-    bool is_founded;       /* `before` is known */
-    uint64_t before;       /* bytes in the directory */
-    uint64_t growth;       /* at the last measure */
-    uint64_t used_before;  /* bytes of the file system */
-    uint64_t used_then;    /* when the last measure began */
-    double measured_at;    /* clock_seconds() when the last measure began */
-    double measured_until; /* when that measure ended */
+    struct directory_claim *claim; /* borrowed */
+    struct disk_share share;       /* at the last measure */
+    uint64_t allowed;              /* growth: the limit, or less when the share is used up */
+    int patience;                  /* operations until `founded` comes; 0: it has come */
+    bool is_founded;               /* all of `before` was seen */
+    uint64_t before;               /* bytes in the directory */
+    uint64_t growth;               /* at the last measure */
+    uint64_t used_before;          /* bytes of the file system */
+    uint64_t used_then;            /* when the last measure began */
+    double measured_at;            /* clock_seconds() when the last measure began */
+    double measured_until;         /* when that measure ended */
 };
 
-/* Begins: the present contents of DIRECTORY do not count. PENDING: `founded` comes when most of
- * them are measured; files changed before that count as new. DIRECTORY (borrowed) outlives the
+/* Begins: the present contents of CLAIM's directory do not count. PENDING: `founded` comes when
+ * most of them are measured; files changed before that count as new. CLAIM (borrowed) outlives the
  * watch. */
-enum outcome directory_watch_begin(struct directory_watch *watch,
-                                   const struct working_directory *directory);
+enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim);
 
 /* Nothing writes any more: finds out whether the limit is exceeded, now or PENDING. */
 enum outcome directory_watch_finish(struct directory_watch *watch);
 
 /* Ends at once. Harmless for a watch that is off. */
 void directory_watch_end(struct directory_watch *watch);
+
+/* The reason for `exceeded`, if it was the share and not the limit; else a share that is not used
+ * up. */
+struct disk_share directory_watch_share(const struct directory_watch *watch);

@@ -8,6 +8,7 @@
 #include "environments/workplace/workplace_private.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,6 +19,29 @@
 #include <unistd.h>
 
 #define LOCK_SECONDS 0.02 /* writing a script takes far less; the whole server waits */
+
+/* The name of the folder for PLACE: letters, digits and - stand for themselves, anything else
+ * becomes _ and two digits. */
+static char *working_directory_folder(const struct disk_place *place)
+{
+    static const char digits[] = "0123456789abcdef";
+    AUTO_FREE char *prefix =
+        memory_format(PRINCIPAL_PREFIX "%s-", isolation_name(place->isolation));
+    size_t used = strlen(prefix);
+    char *name = memory_new(used + strlen(place->principal) * 3 + 1, 1);
+
+    memcpy(name, prefix, used);
+    for (const char *byte = place->principal; *byte; byte++) {
+        if (isalnum((unsigned char)*byte) || *byte == '-') {
+            name[used++] = *byte;
+        } else {
+            name[used++] = '_';
+            name[used++] = digits[(unsigned char)*byte >> 4];
+            name[used++] = digits[(unsigned char)*byte & 15];
+        }
+    }
+    return name;
+}
 
 static struct working_directory *directory_new(struct workplace *workplace)
 {
@@ -35,6 +59,7 @@ void working_directory_free(struct working_directory *directory)
     list_remove(&directory->link);
     if (directory->fd >= 0)
         close(directory->fd);
+    free(directory->principal);
     free(directory->folder);
     free(directory->handle);
     free(directory->path);
@@ -51,14 +76,17 @@ struct working_directory *working_directory_new_configured(struct workplace *wor
     return directory;
 }
 
-struct working_directory *working_directory_new_temporary(struct workplace *workplace, char *folder,
-                                                          char *handle)
+struct working_directory *working_directory_new_temporary(struct workplace *workplace,
+                                                          const struct disk_place *place)
 {
     struct working_directory *directory = directory_new(workplace);
 
-    directory->folder = folder;
-    directory->handle = handle;
-    directory->path = memory_format("%s/%s/%s", workplace->root, folder, handle);
+    directory->principal = memory_copy_string(place->principal);
+    directory->isolation = place->isolation;
+    directory->folder = working_directory_folder(place);
+    directory->handle = memory_copy_string(place->handle);
+    directory->path =
+        memory_format("%s/%s/%s", workplace->root, directory->folder, directory->handle);
     return directory;
 }
 
@@ -250,6 +278,34 @@ const char *working_directory_path(const struct working_directory *directory)
 const char *working_directory_handle(const struct working_directory *directory)
 {
     return directory->handle;
+}
+
+struct disk_place working_directory_place(const struct working_directory *directory)
+{
+    return (struct disk_place){.principal = directory->principal,
+                               .isolation = directory->isolation,
+                               .handle = directory->handle};
+}
+
+void working_directory_note(const struct working_directory *directory, uint64_t bytes)
+{
+    const struct disk_place place = working_directory_place(directory);
+
+    disk_ledger_note(&directory->workplace->ledger, &place, bytes);
+}
+
+uint64_t working_directory_bytes(const struct working_directory *directory)
+{
+    const struct disk_place place = working_directory_place(directory);
+
+    return disk_ledger_bytes(&directory->workplace->ledger, &place);
+}
+
+struct disk_share working_directory_share(const struct working_directory *directory)
+{
+    if (!working_directory_is_temporary(directory))
+        return disk_share_of(0, UINT64_MAX);
+    return workplace_share(directory->workplace, directory->principal);
 }
 
 bool working_directory_is_busy(const struct working_directory *directory, bool can_overlap)

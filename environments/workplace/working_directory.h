@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "environments/process/isolation.h"
+#include "environments/workplace/disk_share.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -54,7 +55,8 @@ const char *workplace_path(const struct workplace *workplace);
 /* A directory for runs of PRINCIPAL with ISOLATION: the directory HANDLE, or a new directory if
  * HANDLE is NULL. In a workplace with a configured path it is always this path. NULL with
  * ERROR_INVALID_ARGUMENTS for a handle that is unknown, somebody else's or of another isolation,
- * and for a configured path that ISOLATION may not use. New reference. */
+ * and for a configured path that ISOLATION may not use; with ERROR_LIMIT for a new one when
+ * PRINCIPAL has used up its share of the disk. New reference. */
 struct working_directory *workplace_open(struct workplace *workplace, const char *principal,
                                          enum isolation isolation, const char *handle,
                                          struct error *err);
@@ -69,6 +71,9 @@ const char *working_directory_path(const struct working_directory *directory);
 int working_directory_fd(const struct working_directory *directory); /* borrowed */
 const char *working_directory_handle(const struct working_directory *directory);
 
+/* The share of the principal of DIRECTORY. It is never used up by a configured directory. */
+struct disk_share working_directory_share(const struct working_directory *directory);
+
 /* How the code of a run reaches its interpreter, always under the path of script.py. */
 enum script_delivery {
     SCRIPT_IN_PLACE, /* script.py itself is executed; nobody else may be at work in the directory */
@@ -80,10 +85,12 @@ enum script_delivery {
 struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
     enum script_delivery delivery;
-    char *script; /* path of script.py, or NULL; owned */
-    char *file;   /* with SCRIPT_IN_FILE: the path of a private file, which is removed with the
-                   * claim if there is one; else NULL; owned */
-    char *guest;  /* the name of this run's file in a directory that is lent, or NULL; owned */
+    char *script;     /* path of script.py, or NULL; owned */
+    char *file;       /* with SCRIPT_IN_FILE: the path of a private file, which is removed with the
+                       * claim if there is one; else NULL; owned */
+    char *guest;      /* the name of this run's file in a directory that is lent, or NULL; owned */
+    bool is_measured; /* all files of its run are noted; else a survey follows */
+    uint64_t used_before; /* bytes of the file system */
 };
 
 /* True when a new claim would have to wait for another to be released: the directory is in use, and

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
+#include "environments/workplace/disk_space.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,27 +17,6 @@
 #include <unistd.h>
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
-
-/* The file name of PRINCIPAL's folder for ISOLATION: letters, digits and - stand for themselves,
- * other bytes become _ and two hexadecimal digits. */
-static char *folder_name(const char *principal, enum isolation isolation)
-{
-    AUTO_FREE char *prefix = memory_format(PRINCIPAL_PREFIX "%s-", isolation_name(isolation));
-    size_t used = strlen(prefix);
-    char *name = memory_new(used + strlen(principal) * 3 + 1, 1);
-
-    memcpy(name, prefix, used);
-    for (const char *byte = principal; *byte; byte++) {
-        if (isalnum((unsigned char)*byte) || *byte == '-') {
-            name[used++] = *byte;
-        } else {
-            name[used++] = '_';
-            name[used++] = HEX_DIGITS[(unsigned char)*byte >> 4];
-            name[used++] = HEX_DIGITS[(unsigned char)*byte & 15];
-        }
-    }
-    return name;
-}
 
 bool workplace_is_handle(const char *text)
 {
@@ -174,7 +153,10 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     workplace->root_fd = -1;
     workplace->private_fd = -1;
     list_init(&workplace->directories);
+    workplace->free_bytes = disk_space_free;
     sweep_init(workplace);
+    disk_ledger_init(&workplace->ledger);
+    disk_survey_init(&workplace->survey);
     if (set_root(workplace, settings->root, err) < 0 ||
         make_private_directory(workplace, err) < 0 ||
         (settings->path && workplace_set_path(workplace, settings->path, err) < 0)) {
@@ -224,12 +206,14 @@ void workplace_free(struct workplace *workplace)
 {
     if (!workplace)
         return;
+    disk_survey_stop(workplace);
     assert(list_is_empty(&workplace->directories));
     if (workplace->private_fd >= 0) {
         (void)sweep_discard(workplace, workplace->root_fd, workplace->private_name);
         close(workplace->private_fd);
     }
     sweep_stop(workplace);
+    disk_ledger_deinit(&workplace->ledger);
     if (workplace->root_fd >= 0)
         close(workplace->root_fd);
     free(workplace->private_name);
@@ -249,13 +233,15 @@ static struct working_directory *find_configured(struct workplace *workplace)
     return CONTAINER_OF(first, struct working_directory, link);
 }
 
-static struct working_directory *find_temporary(struct workplace *workplace, const char *folder,
-                                                const char *handle)
+static struct working_directory *find_temporary(struct workplace *workplace,
+                                                const struct disk_place *place)
 {
     LIST_FOR_EACH (&workplace->directories, link) {
         struct working_directory *directory = CONTAINER_OF(link, struct working_directory, link);
 
-        if (strcmp(directory->folder, folder) == 0 && strcmp(directory->handle, handle) == 0)
+        if (directory->isolation == place->isolation &&
+            strcmp(directory->handle, place->handle) == 0 &&
+            strcmp(directory->principal, place->principal) == 0)
             return directory;
     }
     return NULL;
@@ -287,35 +273,55 @@ workplace_open_configured(struct workplace *workplace, enum isolation isolation,
     return workplace_open_path(workplace, err);
 }
 
+struct disk_share workplace_share(const struct workplace *workplace, const char *principal)
+{
+    const struct disk_ledger *ledger = &workplace->ledger;
+
+    return disk_share_of(disk_ledger_taken(ledger, principal),
+                         ledger->are_several ? workplace->free_bytes(workplace->root_fd)
+                                             : UINT64_MAX);
+}
+
 static struct working_directory *open_new(struct workplace *workplace, const char *principal,
                                           enum isolation isolation, struct error *err)
 {
-    struct working_directory *directory = working_directory_new_temporary(
-        workplace, folder_name(principal, isolation), random_digits(HANDLE_DIGITS));
+    const struct disk_share share = workplace_share(workplace, principal);
+    AUTO_FREE char *handle = random_digits(HANDLE_DIGITS);
+    struct working_directory *directory;
 
+    if (disk_share_check(&share, err) < 0)
+        return NULL;
+    directory = working_directory_new_temporary(
+        workplace,
+        &(struct disk_place){.principal = principal, .isolation = isolation, .handle = handle});
     if (workplace_restore(workplace, err) == 0 && working_directory_make(directory, err) == 0)
         return directory;
     working_directory_free(directory);
     return NULL;
 }
 
-/* NULL when there is none, or it is on its way out. */
-static struct working_directory *open_earlier(struct workplace *workplace, const char *principal,
-                                              enum isolation isolation, const char *handle)
+struct working_directory *workplace_open_earlier(struct workplace *workplace,
+                                                 const struct disk_place *place)
 {
-    AUTO_FREE char *folder = folder_name(principal, isolation);
-    struct working_directory *directory = find_temporary(workplace, folder, handle);
+    struct working_directory *directory = find_temporary(workplace, place);
 
     if (directory)
         return working_directory_ref(directory);
-    directory =
-        working_directory_new_temporary(workplace, STEAL_PTR(folder), memory_copy_string(handle));
+    directory = working_directory_new_temporary(workplace, place);
     if (working_directory_attach(directory) == 0) {
         working_directory_touch(directory);
         return directory;
     }
     working_directory_free(directory);
     return NULL;
+}
+
+static struct working_directory *open_earlier(struct workplace *workplace, const char *principal,
+                                              enum isolation isolation, const char *handle)
+{
+    return workplace_open_earlier(
+        workplace,
+        &(struct disk_place){.principal = principal, .isolation = isolation, .handle = handle});
 }
 
 /* PRINCIPAL has no directory HANDLE with ISOLATION, or another server removes it just now; he may
@@ -352,6 +358,7 @@ struct working_directory *workplace_open(struct workplace *workplace, const char
 
     if (workplace->path)
         return workplace_open_configured(workplace, isolation, err);
+    disk_ledger_meet(&workplace->ledger, principal);
     if (!handle)
         return open_new(workplace, principal, isolation, err);
     if (workplace_is_handle(handle))

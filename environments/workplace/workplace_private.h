@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "environments/workplace/directory_removal.h"
+#include "environments/workplace/disk_ledger.h"
+#include "environments/workplace/disk_survey.h"
 #include "environments/workplace/working_directory.h"
 
 #include <dirent.h>
@@ -60,12 +62,17 @@ struct workplace {
     double keep_seconds;
     struct list directories; /* of struct working_directory in use */
     struct sweep sweep;
+    struct disk_ledger ledger; /* of the directories under the root */
+    struct disk_survey survey;
+    uint64_t (*free_bytes)(int fd); /* of the disk that FD is on, for everybody */
 };
 
 struct working_directory {
     struct workplace *workplace; /* borrowed */
     struct list link;
     unsigned references;
+    char *principal; /* owned; whose it is; NULL for the configured directory */
+    enum isolation isolation;
     char *folder; /* owned; the principal's, in the root; NULL for the configured directory */
     char *handle; /* owned */
     char *path;   /* owned */
@@ -80,11 +87,17 @@ struct working_directory {
  * private directory: in their places, accessible to the server only. */
 int workplace_restore(struct workplace *workplace, struct error *err);
 
-/* Objects for directories that are not opened yet, with one reference. FOLDER and HANDLE are taken.
- */
+/* The directory at PLACE; NULL when there is none, or it is on its way out. New reference. */
+struct working_directory *workplace_open_earlier(struct workplace *workplace,
+                                                 const struct disk_place *place);
+
+/* The share of PRINCIPAL. */
+struct disk_share workplace_share(const struct workplace *workplace, const char *principal);
+
+/* Objects for directories that are not opened yet, with one reference. */
 struct working_directory *working_directory_new_configured(struct workplace *workplace);
-struct working_directory *working_directory_new_temporary(struct workplace *workplace, char *folder,
-                                                          char *handle);
+struct working_directory *working_directory_new_temporary(struct workplace *workplace,
+                                                          const struct disk_place *place);
 void working_directory_free(struct working_directory *directory);
 
 bool working_directory_is_temporary(const struct working_directory *directory);
@@ -111,6 +124,13 @@ int working_directory_restore(struct working_directory *directory, struct error 
 
 /* Notes that DIRECTORY was used now; the time for which it is kept starts over. */
 void working_directory_touch(const struct working_directory *directory);
+
+/* The size of DIRECTORY in the ledger: sets it, and reads it. */
+void working_directory_note(const struct working_directory *directory, uint64_t bytes);
+uint64_t working_directory_bytes(const struct working_directory *directory);
+
+/* Where to find DIRECTORY again; borrowed from it. */
+struct disk_place working_directory_place(const struct working_directory *directory);
 
 void sweep_init(struct workplace *workplace);
 

@@ -74,7 +74,10 @@ int sweep_discard(struct workplace *workplace, int parent, const char *name)
     AUTO_CLOSE int trash = open_trash(workplace);
     AUTO_FREE char *target = random_digits(NAME_DIGITS);
 
-    return trash < 0 ? -1 : renameat(parent, name, trash, target);
+    if (trash < 0 || renameat(parent, name, trash, target) < 0)
+        return -1;
+    disk_ledger_forget(&workplace->ledger, name);
+    return 0;
 }
 
 /* True when there is nothing in the directory FD to go on with. Requests that stand alone leave
@@ -136,8 +139,10 @@ static void look_into_principal(struct workplace *workplace)
         sweep->principal = NULL;
         return;
     }
-    if (entry->d_name[0] != '.')
-        consider_directory(workplace, dirfd(sweep->principal), entry->d_name);
+    if (entry->d_name[0] == '.')
+        return;
+    disk_ledger_see(&workplace->ledger, entry->d_name);
+    consider_directory(workplace, dirfd(sweep->principal), entry->d_name);
 }
 
 /* Goes on to remove what is in the trash, unless another server is doing that. */
@@ -166,6 +171,7 @@ static void end_look(struct workplace *workplace)
 {
     closedir(workplace->sweep.root);
     workplace->sweep.root = NULL;
+    disk_ledger_end_look(&workplace->ledger);
     workplace_sweep_begin_removal(workplace);
     if (workplace->sweep.state == SWEEP_LOOKING)
         workplace_sweep_set_state(&workplace->sweep, SWEEP_WAITING);
@@ -193,8 +199,10 @@ static void workplace_sweep_begin_look(struct workplace *workplace)
     struct sweep *sweep = &workplace->sweep;
 
     sweep->root = directory_open_stream(workplace->root_fd, ".");
-    if (sweep->root)
-        workplace_sweep_set_state(sweep, SWEEP_LOOKING);
+    if (!sweep->root)
+        return;
+    disk_ledger_begin_look(&workplace->ledger);
+    workplace_sweep_set_state(sweep, SWEEP_LOOKING);
 }
 
 static void workplace_sweep_look(struct workplace *workplace)

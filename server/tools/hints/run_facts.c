@@ -37,6 +37,16 @@ static char *run_facts_explain_disk(const struct run_setting *setting)
     return memory_format("was killed because its files grew beyond the limit of %s", disk);
 }
 
+static char *run_facts_explain_share(const struct disk_share *share)
+{
+    AUTO_FREE char *most = quantity_bytes(DISK_SHARE_TIDYING_BYTES);
+    AUTO_FREE char *text = disk_share_text(share);
+
+    return memory_format("was killed because its files grew by more than %s: %s. Until you have "
+                         "removed files, or old directories are removed, no run may add more",
+                         most, text);
+}
+
 static char *run_facts_explain_signal(const struct run_facts *facts)
 {
     AUTO_FREE char *name = run_facts_signal(facts);
@@ -58,7 +68,8 @@ static char *run_facts_explain(const struct run_facts *facts)
     if (report->end == RUN_TIMED_OUT)
         return run_facts_explain_timeout(facts->setting);
     if (report->end == RUN_DISK_LIMIT)
-        return run_facts_explain_disk(facts->setting);
+        return report->share.is_used_up ? run_facts_explain_share(&report->share)
+                                        : run_facts_explain_disk(facts->setting);
     if (report->execution.out_of_memory && facts->returncode != 0)
         return run_facts_explain_memory(facts->setting);
     if (facts->returncode < 0)

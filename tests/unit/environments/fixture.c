@@ -200,6 +200,7 @@ static void on_done(void *data, const struct run_report *report)
     call->run = NULL;
     call->end = report->end;
     call->error = report->error;
+    call->share = report->share;
     call->execution = report->execution;
     call->out = copy_capture(&report->streams[PROCESS_STDOUT]);
     call->err = copy_capture(&report->streams[PROCESS_STDERR]);

@@ -46,6 +46,7 @@ struct call {
     unsigned order; /* how many of the fixture's were done before */
     enum run_end end;
     struct error error;
+    struct disk_share share;
     struct process_end execution;
     char *out; /* owned */
     char *err; /* owned */

@@ -128,6 +128,21 @@ static void test_each_end_is_told_in_the_fields_made_for_it(void **state)
     }
 }
 
+static void test_a_share_that_is_used_up_is_the_reason_where_it_was_the_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    AUTO_JSON json_t *result = NULL;
+
+    fixture->report.end = RUN_DISK_LIMIT;
+    fixture->report.share = disk_share_of(5 << 20, 3 << 20);
+    result = structured(fixture);
+    assert_string_equal(json_object_get_string(result, "error"),
+                        "was killed because its files grew by more than 1 MiB: your working "
+                        "directories take 5 MiB, more than the 3 MiB that are free on their disk. "
+                        "Until you have removed files, or old directories are removed, no run may "
+                        "add more");
+}
+
 static void test_a_script_that_never_ran_has_no_return_code(void **state)
 {
     struct fixture *fixture = *state;
@@ -182,6 +197,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_end_is_told_in_the_fields_made_for_it, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_share_that_is_used_up_is_the_reason_where_it_was_the_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_that_never_ran_has_no_return_code, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_cost_is_in_seconds_and_bytes, set_up, tear_down),
