@@ -32,6 +32,13 @@ void cell_free(struct cell *cell)
     free(cell);
 }
 
+struct cell *notebook_current(const struct notebook *notebook)
+{
+    if (notebook->state == NOTEBOOK_RESTING || list_is_empty(&notebook->cells))
+        return NULL;
+    return CONTAINER_OF(notebook->cells.next, struct cell, link);
+}
+
 static bool cell_is_current(const struct cell *cell)
 {
     return cell == notebook_current(cell->notebook);

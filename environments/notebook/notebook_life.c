@@ -51,13 +51,6 @@ void notebook_schedule(struct notebook *notebook)
         ev_timer_start(notebook->loop, &notebook->next);
 }
 
-struct cell *notebook_current(const struct notebook *notebook)
-{
-    if (notebook->state == NOTEBOOK_RESTING || list_is_empty(&notebook->cells))
-        return NULL;
-    return CONTAINER_OF(notebook->cells.next, struct cell, link);
-}
-
 /* The variables of REQUEST, and the variable that tells the starter to save no figures if images
  * are off. */
 static char **notebook_variables(const struct notebook_request *request)

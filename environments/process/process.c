@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 #ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
 #define MFD_NOEXEC_SEAL 0x8U
@@ -207,9 +206,4 @@ void process_kill(struct process *process)
 {
     if (process->tree)
         tree_kill(process->tree);
-}
-
-int process_returncode(int wait_status)
-{
-    return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
 
 #define PROCESS_DRAIN_SECONDS 0.2
 #define PROCESS_EMPTY_SECONDS 2.0 /* how long a killed tree may take to be gone */
@@ -133,4 +134,7 @@ void process_interrupt(struct process *process);
 void process_kill(struct process *process);
 
 /* The returncode for a status of wait(2). */
-int process_returncode(int wait_status);
+static inline int process_returncode(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
