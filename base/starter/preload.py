@@ -25,6 +25,7 @@ packages = {}  # of kept modules, by name: those whose attribute they are when t
 functions = {}  # by name: what that has registered with atexit, and with which arguments
 variables = {}  # by name: how the import of that has changed os.environ
 closures = {}  # by name: see there
+register = atexit.register  # Python's own
 loaded = []  # the names that have been asked for and are there
 asked = set()  # the names for which a finder of others is asked
 places = []  # sys.path then
@@ -488,6 +489,14 @@ def lend_rest(name, module):
         RENEWALS[name](module)
     elif name.partition(".")[0] == Plotting.NAME:
         Plotting.note_lent(name, module)
+
+
+def register_functions():
+    """Python is about to take apart what no script has imported as well: that ends as it would have, if it had been. A
+    library that Python's objects lie in would else come upon them when Python is no more."""
+    for each in functions.values():
+        for function, args, kwargs in each:
+            register(function, *args, **kwargs)
 
 
 RENEWALS = {  # of what was the zygote's

@@ -25,6 +25,14 @@ MODULES = {
     "imports_at_end": "import atexit\natexit.register(lambda: __import__('needed_at_end'))\n",
     "needed_at_end": "",
     "goes_on_at_end": "import atexit, signal, time\natexit.register(lambda: (signal.alarm(0), time.sleep(30)))\n",
+    # As h5py and HDF5 are: what a C library does at the end needs a Python, unless the module's own function was called.
+    "held_by_library": """
+import atexit, ctypes
+library = ctypes.PyDLL(None)
+mark = ctypes.c_void_p(id(library))
+library.__cxa_atexit(ctypes.cast(ctypes.pythonapi.PyGILState_Ensure, ctypes.c_void_p), None, mark)
+atexit.register(library.__cxa_finalize, mark)
+""",
     "fails": "1 / 0\n",
     "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
     "leaves_file": "left = open('/dev/null')\n",
@@ -129,6 +137,13 @@ def test_what_is_imported_later_comes_to_the_same_python(environment):
         assert call(server, WHEN)["stdout"] == NOT_AHEAD
         assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
         assert list(filter(is_zygote, descendants(server.process.pid))) == [zygote]
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.mine = 1", "pass", "import held_by_library"])
+def test_what_a_library_does_at_the_end_finds_a_python(environment, code):
+    """The first one is taken apart as Python does it: what is new in `sys` may refer to anything."""
+    with serving(environment, preload=["held_by_library"]) as server:
+        assert ahead(server, f"{code}\nprint(1)") == "1\n"
 
 
 def test_the_next_server_knows_it(environment, tmp_path):

@@ -169,8 +169,8 @@ static void core_begin(void)
     core_run();
 }
 
-/* RESULT is the starter's list: the kept modules, the packages, and why the import failed; each can
- * be None. */
+/* RESULT is the starter's list: the kept modules, the packages, why the import failed, and the
+ * function that registers the functions of kept modules. The first three can be None. */
 static enum zygote_answer core_note_loaded(struct python_object *result, char *ret_why)
 {
     struct python_object *kept = python.PyList_GetItem(result, 0);
@@ -180,7 +180,7 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "%s", python.PyUnicode_AsUTF8(why));
     if (kept == python.none)
         return ZYGOTE_SPOILT;
-    script_end_prepare(kept, python.PyList_GetItem(result, 1));
+    script_end_prepare(kept, python.PyList_GetItem(result, 1), python.PyList_GetItem(result, 3));
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
@@ -304,7 +304,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();
-    script_end_prepare(NULL, NULL);
+    script_end_prepare(NULL, NULL, NULL);
     fault = core_find_fault();
     if (fault)
         zygote_refuse(fault);
