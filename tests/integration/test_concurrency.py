@@ -83,15 +83,19 @@ def reading_time(text):
 @pytest.mark.parametrize("text", ["x = 1  # a comment\n" * 190_000, "x" * 4_000_000, "漢字" * 300_000],
                          ids=["code", "one line", "escapes"])
 def test_a_large_message_takes_little_more_time_than_its_text(text):
-    """Two to five times what Python takes for it; with the parser alone it is eight times and more."""
+    """Two to five times what Python takes for it; with the parser alone it is eight times and more. Both share caches with
+    what else runs here: they are measured until the others leave them alone for a moment."""
     if leftovers.sanitized():
         pytest.skip("measured without sanitizers")
     with Server() as server:
         server.initialize()
         served, read = [], []
-        for _ in range(5):
+
+        def measure():
             before = processor_time(server.process.pid)
             server.request("ping", {"text": text})
             served.append(processor_time(server.process.pid) - before)
             read.append(reading_time(text))
-        assert min(served) < 6 * min(read), (served, read)
+            return min(served) < 6 * min(read)
+
+        assert leftovers.until(measure), (served, read)
