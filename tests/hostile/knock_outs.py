@@ -33,7 +33,7 @@ SUPERVISOR = f"{RUNNER}/supervisor.c"
 MOUNTS = f"{RUNNER}/mounts.c"
 TREE = "environments/process/tree.c"
 LEAF = "environments/process/cgroup_leaf.c"
-RUN = "environments/run.c"
+TURN = "environments/turn.c"
 CAPTURE = "environments/capture.c"
 CONTAINER = "environments/docker/container_description.c"
 SITE = "environments/docker/site.c"
@@ -84,7 +84,7 @@ CHANGES = {
          "            ;\n        if (pid < 0)\n            return;\n"),
     ],
     "deadline": [
-        (RUN, "    ev_timer_start(loop_of(run), &run->deadline);\n", ""),
+        (TURN, "    ev_timer_start(turn->loop, &turn->deadline);\n", ""),
         (CONTAINER, 'json_array_append_new(command, json_string_format("%.3f", container->seconds));',
          'json_array_append_new(command, json_string("3600"));'),
     ],
@@ -220,7 +220,7 @@ CHANGES = {
         (CONTAINER, "if (purposes[container->purpose].has_workspace && file_size > 0)", "if (false)"),
     ],
     "limit on disk": [
-        (RUN, ".limit = request->environment->settings.disk,", ".limit = SIZE_MAX,"),
+        (TURN, "turn->growth.limit = turn->environment->settings.disk;", "turn->growth.limit = SIZE_MAX;"),
     ],
     "limit on deleted files": [
         (SUPERVISOR, "supervisor->disk_limit = run->limits.file_size;", ""),
