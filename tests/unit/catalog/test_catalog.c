@@ -289,6 +289,70 @@ static void test_a_path_that_no_sandbox_gets_is_blamed(void **state)
     assert_non_null(strstr(err.message, "/proc is a place of the system"));
 }
 
+static void add_reader(struct catalog *catalog)
+{
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    assert_int_equal(add(catalog, "reader",
+                         "{\"type\": \"system\", \"isolation\": \"sandbox\", \"read\": "
+                         "[\"/var/tmp\"]}",
+                         &key, &err),
+                     0);
+}
+
+/* How the reader starts its Pythons beside the environment OTHER; NULL: beside none. */
+static enum start_policy start_beside(const char *other)
+{
+    struct catalog *catalog = catalog_new(&(struct catalog_settings){0});
+    struct error err = ERROR_INIT;
+    const char *key;
+    enum start_policy start;
+
+    add_reader(catalog);
+    if (other && add(catalog, "writer", other, &key, &err) < 0)
+        fail_msg("%s", err.message);
+    catalog_complete(catalog);
+    start = catalog_find(catalog, "reader")->settings.start;
+    catalog_free(catalog);
+    return start;
+}
+
+#define WITH_VOLUME(MODE)                                                                          \
+    "{\"type\": \"docker\", \"image\": \"python:3\", \"volumes\": {\"/var/tmp\": "                 \
+    "{\"path\": "                                                                                  \
+    "\"/data\", \"mode\": \"" MODE "\"}}}"
+
+static const char writer[] =
+    "{\"type\": \"system\", \"isolation\": \"sandbox\", \"write\": [\"/var/tmp\"]}";
+
+static void test_what_reads_what_others_write_starts_no_copies(void **state)
+{
+    (void)state;
+    assert_int_equal(start_beside(NULL), START_WARM);
+    assert_int_equal(start_beside(writer), START_FRESH);
+    assert_int_equal(start_beside(WITH_VOLUME("ro")), START_WARM);
+    assert_int_equal(start_beside(WITH_VOLUME("rw")), START_FRESH);
+}
+
+/* The Pythons that wait could have come upon what is written from now on. */
+static void test_a_reload_that_lets_others_write_makes_another_environment(void **state)
+{
+    struct catalog *next = catalog_new(&(struct catalog_settings){0});
+    const struct environment *before;
+    struct error err = ERROR_INIT;
+    const char *key;
+
+    add_reader(*state);
+    catalog_complete(*state);
+    before = catalog_find(*state, "reader");
+    add_reader(next);
+    assert_int_equal(add(next, "writer", writer, &key, &err), 0);
+    catalog_complete(next);
+    catalog_replace(*state, next);
+    assert_ptr_not_equal(catalog_find(*state, "reader"), before);
+}
+
 /* A container needs none, also where the operator wants one for all that runs on this machine. */
 static void test_what_is_wanted_for_all_counts_on_this_machine(void **state)
 {
@@ -327,6 +391,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_what_is_wanted_for_all_counts_on_this_machine, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_what_reads_what_others_write_starts_no_copies, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            test_a_reload_that_lets_others_write_makes_another_environment, setup, teardown),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
