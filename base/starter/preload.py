@@ -491,12 +491,16 @@ def lend_rest(name, module):
         Plotting.note_lent(name, module)
 
 
-def register_functions():
+def call_functions():
     """Python is about to take apart what no script has imported as well: that ends as it would have, if it had been. A
-    library that Python's objects lie in would else come upon them when Python is no more."""
-    for each in functions.values():
-        for function, args, kwargs in each:
-            register(function, *args, **kwargs)
+    library that Python's objects lie in would else come upon them when Python is no more. What goes wrong is nothing that
+    the script has asked for."""
+    for each in reversed(functions.values()):
+        for function, args, kwargs in reversed(each):
+            try:
+                function(*args, **kwargs)
+            except BaseException:
+                pass
 
 
 RENEWALS = {  # of what was the zygote's

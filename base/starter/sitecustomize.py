@@ -178,7 +178,7 @@ def load_part(name, variables):
 
 def load_ahead(name):
     """In a zygote, of which all else is a copy: imports a module ahead of any script. Returns what has to be known of
-    all that have been imported so, why this one has not, or None, and register_functions; without the former, the zygote is
+    all that have been imported so, why this one has not, or None, and call_functions; without the former, the zygote is
     spoilt."""
     if not ahead:
         load_part("preload", ahead)
@@ -189,7 +189,7 @@ def load_ahead(name):
     except ahead["Spoilt"] as spoilt:
         return [None, None, str(spoilt)]
     remember([file for file in ahead["changeable_files"]() if file not in places])
-    return [ahead["kept"], ahead["packages"], failure, ahead["register_functions"]]
+    return [ahead["kept"], ahead["packages"], failure, ahead["call_functions"]]
 
 
 def use_ahead(has_imports):

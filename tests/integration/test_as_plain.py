@@ -87,7 +87,6 @@ KNOWN = {
     "imports-modules_are_fresh": (("preloaded",), AHEAD),
     "imports-frozen_modules": (("preloaded",), AHEAD),
     "kept-showwarning": (("preloaded",), AHEAD),
-    "kept-settrace": (("preloaded",), AHEAD),
     "kept-copyreg": (("preloaded",), AHEAD),
     "process-limits": (EVERY, "limits of a run"),
     "process-capabilities": (EVERY, "a script has no rights to give up"),

@@ -10,13 +10,13 @@
 
 enum { STATUS_NOT_FLUSHED = 120 }; /* Python's */
 
-static struct python_object *end_modules;       /* a dict: all modules from before the script */
-static struct python_object *end_builtins;      /* a dict: the builtins that every script has */
-static struct python_object *end_gc;            /* the module gc */
-static struct python_object *end_atexit;        /* atexit; NULL: the script's own has to be found */
-static struct python_object *end_kept;          /* see script_end_prepare; or NULL */
-static struct python_object *end_packages;      /* see script_end_prepare; or NULL */
-static struct python_object *end_register_kept; /* see script_end_prepare; or NULL */
+static struct python_object *end_modules;   /* a dict: all modules from before the script */
+static struct python_object *end_builtins;  /* a dict: the builtins that every script has */
+static struct python_object *end_gc;        /* the module gc */
+static struct python_object *end_atexit;    /* atexit; NULL: the script's own has to be found */
+static struct python_object *end_kept;      /* see script_end_prepare; or NULL */
+static struct python_object *end_packages;  /* see script_end_prepare; or NULL */
+static struct python_object *end_call_kept; /* see script_end_prepare; or NULL */
 static ptrdiff_t end_names;  /* how many names `end_modules` had, or will have been given */
 static long end_collections; /* how often the collector had run */
 
@@ -110,7 +110,7 @@ static void end_import_own(void)
 }
 
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
-                        struct python_object *register_kept)
+                        struct python_object *call_kept)
 {
     python.Py_DecRef(end_modules);
     python.Py_DecRef(end_builtins);
@@ -118,7 +118,7 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
     end_kept = kept;
     end_packages = packages;
-    end_register_kept = register_kept;
+    end_call_kept = call_kept;
     if (!end_gc)
         end_import_own();
     if (kept) {
@@ -133,14 +133,28 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     python.PyErr_Clear();
 }
 
+/* Calls FUNCTION, of which a script that traces its own code (sys.settrace) sees nothing. */
+static void end_untraced(struct python_object *function)
+{
+    struct python_object *set_trace = python.PySys_GetObject("settrace");
+    struct python_object *trace =
+        python.PyObject_CallObject(python.PySys_GetObject("gettrace"), NULL);
+
+    python.Py_DecRef(python.PyObject_CallFunction(set_trace, "O", python.none));
+    python.Py_DecRef(python.PyObject_CallObject(function, NULL));
+    python.PyErr_Clear();
+    python.Py_DecRef(python.PyObject_CallFunction(set_trace, "O", trace ? trace : python.none));
+    python.Py_DecRef(trace);
+    python.PyErr_Clear();
+}
+
 /* Modules that no script has imported are taken apart, too, because they may refer to modules of
  * the script. So their functions for the end are called first: a C library that holds objects of
  * Python would otherwise meet them after the end of Python, as HDF5 does in h5py. `threading` is
  * left out: it has no thread left to wait for. */
 static void end_show_kept(void)
 {
-    python.Py_DecRef(python.PyObject_CallObject(end_register_kept, NULL));
-    python.PyErr_Clear();
+    end_untraced(end_call_kept);
     (void)python.PyDict_DelItemString(end_kept, "threading");
     (void)python.PyDict_Update(python.PyImport_GetModuleDict(), end_kept);
     python.PyDict_Clear(end_kept);

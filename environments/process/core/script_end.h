@@ -8,10 +8,10 @@ struct python_object;
 /* Before the first script: modules that are loaded now are not taken apart. Nor are the modules in
  * KEPT, a dict by name, which scripts do not see until they import them. PACKAGES, a dict by the
  * same names, has packages: an imported module becomes an attribute of its package, which then
- * leaves the dict. REGISTER_KEPT, a callable, registers the functions for the end of the modules in
- * KEPT. All are borrowed; either all or none are NULL. */
+ * leaves the dict. CALL_KEPT, a callable, calls the functions for the end of the modules in KEPT.
+ * All are borrowed; either all or none are NULL. */
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
-                        struct python_object *register_kept);
+                        struct python_object *call_kept);
 
 /* The script has ended with STATUS, 0 or 1. */
 _Noreturn void script_end(int status);
