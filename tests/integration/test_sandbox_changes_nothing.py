@@ -75,7 +75,7 @@ def machine(request, tmp_path_factory):
     try:
         with client.Server(command=command, config=config) as server:
             server.initialize()
-            server.folder = folder
+            server.place = folder
             layers = run(server, "pass")["containment"]["layers"]
             if layers["own root directory" if command is None else "file rules"] != "enforced":
                 pytest.skip(f"this machine has no {request.param}")
@@ -118,21 +118,21 @@ def assert_unchanged(server, *places, environment="held"):
 
 
 def test_its_own_venv_that_the_server_made(machine):
-    venvs = machine.folder / "state" / "pyexecd" / "venvs"
+    venvs = machine.place / "state" / "pyexecd" / "venvs"
     assert_unchanged(machine, *venvs.iterdir(), environment="ours")
 
 
 def test_a_venv_of_another_environment(machine):
-    assert_unchanged(machine, *(machine.folder / "state" / "pyexecd" / "venvs").iterdir())
+    assert_unchanged(machine, *(machine.place / "state" / "pyexecd" / "venvs").iterdir())
 
 
 def test_a_venv_of_the_operator(machine):
-    assert_unchanged(machine, machine.folder / "mine", environment="mine")
+    assert_unchanged(machine, machine.place / "mine", environment="mine")
     assert run(machine, "import gadget; print(gadget.VERSION)", environment="mine")["stdout"] == "1\n"
 
 
 def test_the_state_of_the_server(machine):
-    state = machine.folder / "state" / "pyexecd"
+    state = machine.place / "state" / "pyexecd"
     own = ("work", "workplace", "servers", "answers")  # to the last one the server itself adds, when a Python answers
     assert_unchanged(machine, *(path for path in state.iterdir() if path.name not in own),
                      *(state / "answers").glob("*"))
@@ -176,7 +176,7 @@ print(opened)
 def test_pycache_beside_the_modules(machine):
     """Bytecode that others would load: of the library, and of packages in a venv."""
     library = run(machine, "import os; print(os.path.dirname(os.__file__))")["stdout"].strip()
-    packages = next((machine.folder / "mine" / "lib").glob("python3*")) / "site-packages"
+    packages = next((machine.place / "mine" / "lib").glob("python3*")) / "site-packages"
     code = "import os, py_compile, sys; sys.dont_write_bytecode = False\n" \
            f"for source in ({str(packages / 'gadget.py')!r}, {library + '/this.py'!r}):\n" \
            "    for target in (None, os.path.dirname(source) + '/__pycache__/planted.pyc'):\n" \
@@ -189,17 +189,17 @@ def test_pycache_beside_the_modules(machine):
 
 
 def test_the_cache_of_pip(machine):
-    assert_unchanged(machine, machine.folder / "home" / ".cache" / "pip", environment="ours")
-    assert not (machine.folder / "home" / ".config").exists()
+    assert_unchanged(machine, machine.place / "home" / ".cache" / "pip", environment="ours")
+    assert not (machine.place / "home" / ".config").exists()
 
 
 def test_the_font_cache_of_matplotlib(machine):
     """Both where programs of the user keep it, and where a script would: HOME of a run is its own."""
-    assert_unchanged(machine, machine.folder / "home" / ".cache" / "matplotlib")
+    assert_unchanged(machine, machine.place / "home" / ".cache" / "matplotlib")
     code = "import os; home = os.path.expanduser('~'); os.makedirs(home + '/.cache/matplotlib', exist_ok=True)\n" \
            "open(home + '/.cache/matplotlib/fontlist-v330.json', 'w').write('planted'); print(os.getcwd() == home)"
     assert run(machine, code)["stdout"] == "True\n"
-    assert (machine.folder / "home" / ".cache" / "matplotlib" / "fontlist-v330.json").read_text() == "{}"
+    assert (machine.place / "home" / ".cache" / "matplotlib" / "fontlist-v330.json").read_text() == "{}"
 
 
 def test_shared_memory_and_temporary_files(machine):
