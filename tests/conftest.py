@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long")}  # marks of whole files
+LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long", "first")}  # marks of whole files
 
 
 def pytest_addoption(parser):

@@ -144,7 +144,7 @@ class Suite:
         """Those that take longest first: a lane that is free takes the next."""
         marks = OTHERS if self.whole else SOON
         return [
-            self.sanitized_integration(marks, workers=4),
+            self.sanitized_integration(marks, workers=5),
             self.docker(marks, workers=2),
             self.clients(marks, workers=1),
             *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
