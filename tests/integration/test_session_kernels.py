@@ -17,15 +17,12 @@ from leftovers import descendants, read, until
 from pictures import BLUE, RED, Pixels, halves
 from sessions import Session, given_in
 
-PROGRAM = "pyexecd-jupyter"
 ROGUE = pathlib.Path(__file__).with_name("rogue_kernel.py")
 MODES = {"silent": "signal", "dies": "signal", "unsigned": "signal", "rogue": "signal", "message": "message"}
 
 
 @contextlib.contextmanager
 def opened(**environments):
-    if not (pathlib.Path(os.environ["PYEXECD"]).parent / PROGRAM).exists():
-        pytest.skip("this build has no libzmq")
     with client.Server(config={"sessions": {"number": 32, "number_per_client": 32},
                                "default_environment": next(iter(environments)),
                                "environments": environments}) as server:
@@ -179,6 +176,22 @@ def test_a_kernel_that_is_missing_is_named_with_those_that_are_there():
         session = Session(server, "1")
         assert 'no Jupyter kernel "none-such"' in session.text and "python3" in session.text
         assert session.is_gone()
+
+
+def test_a_python_without_pyzmq_says_so():
+    place = str(sessions.DEPS / "jupyter" / "share" / "jupyter")
+    with opened(it={**sessions.venv("ipython"), "kernel": "python3", "environment": {"JUPYTER_PATH": place},
+                    "read": [place]}) as server:
+        session = Session(server, "1", timeout=sessions.SECONDS)
+        assert "has no pyzmq, which sessions in Jupyter kernels need" in session.text
+        assert session.is_gone()
+
+
+def test_files_of_the_working_directory_stand_for_no_module_of_the_relay(server):
+    names = ("json", "zmq", "hmac", "base64", "subprocess")
+    session = Session(server, "\n".join(f"open('{name}.py', 'w').write('1 / 0')" for name in names), timeout=sessions.SECONDS)
+    server.call_tool("manage_sessions", {"action": "restart", "session": session.name})
+    assert session.shown("1 + 1", timeout=sessions.SECONDS) == "2", session.text
 
 
 @pytest.mark.parametrize("command, status", [("--check-config", 78), ("doctor", 0)])
