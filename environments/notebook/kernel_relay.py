@@ -29,6 +29,7 @@ STARTING, RESTING, WORKING = range(3)
 TURN = 64  # messages that are taken before signals are looked at again
 ASK_MS = 500  # after which a kernel is asked again whether it is there
 QUIET_MS = 5000  # after which a kernel that has answered is taken for idle
+AGAIN_MS = 10  # after which a socket is connected again, until the kernel has its end
 LAST_MS = 200  # for messages that a kernel has sent before its end
 
 
@@ -47,6 +48,7 @@ class Wire:
         made = self.context.socket(kind)
         made.setsockopt(zmq.LINGER, 0)
         made.setsockopt(zmq.RCVHWM, 0)
+        made.setsockopt(zmq.RECONNECT_IVL, AGAIN_MS)
         if kind == zmq.SUB:
             made.setsockopt(zmq.SUBSCRIBE, b"")
         else:
