@@ -27,8 +27,7 @@ struct execution_request {
     const char *program;   /* instead of code: a program that the interpreter executes, by -c or
                               laid over `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
-    const char
-        *kernel; /* the Jupyter kernel that `program` starts, which executes cells; or NULL */
+    const char *kernel;    /* the Jupyter kernel that `program` starts for cells; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that the run was promised; see environment_level.h */

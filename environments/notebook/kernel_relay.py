@@ -140,9 +140,10 @@ def show_stream(content):
 
 
 def show_error(content):
-    name, value, lines = content.get("ename"), content.get("evalue"), content.get("traceback")
+    name, value = (each if isinstance(each, str) else None for each in map(content.get, ("ename", "evalue")))
+    lines = content.get("traceback")
     if not isinstance(lines, list) or not lines:
-        lines = [f"{name}: {value}"] if name else [value]
+        lines = [f"{name}: {value or ''}" if name else value]
     for line in lines:
         if isinstance(line, str):
             say(line)

@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import types
+from random import Random
 
 import pytest
 
@@ -159,6 +160,53 @@ def test_parts_must_be_there_and_be_objects(wire):
                 wire.read([b"<IDS|MSG>", wire.signature(signed), *signed])
 
 
+SCRAPS = [b"{", b"}", b"[", b"]", b'"', b",", b"null", b"-1e999", b"NaN", b"9" * 5000, b"\\ud800", b"\\u0000", b"\xff", b"\0",
+          *(f'"{kind}"'.encode() for kind in ("msg_type", "msg_id", "stream", "data", "text/html", "image/svg+xml", "page"))]
+VALUES = [None, True, -1, 1e300, "", "\ud800", [], [[]], {}, {"x": {}}]
+SAMPLES = [{"name": "stdout", "text": "x"}, {"ename": "E", "evalue": "why", "traceback": ["one"]}, {"execution_state": "idle"},
+           {"data": {"image/png": "aGk=", "image/svg+xml": "<svg/>", "text/html": "<b>", "text/plain": "<x>"}},
+           {"status": "ok", "payload": [{"source": "page", "data": {"text/plain": "x"}}]}]
+
+
+def spoilt(random, value):
+    """The JSON text of VALUE, parts of which have other types now, and then perhaps with a few bytes changed."""
+    text = json.dumps(of_other_types(random, value)).encode()
+    for _ in range(random.choice((0, 0, 0, 0, 1, 2))):
+        at, scrap = random.randrange(len(text) + 1), random.choice([random.randbytes(2), *SCRAPS])
+        text = text[:at] + scrap + text[at + random.randrange(4):]
+    return text
+
+
+def of_other_types(random, value):
+    if random.random() < 0.05:
+        return random.choice(VALUES)
+    if isinstance(value, dict):
+        return {key: of_other_types(random, each) for key, each in value.items()}
+    return [of_other_types(random, each) for each in value] if isinstance(value, list) else value
+
+
+def test_any_signed_bytes_are_shown_or_refused(relay, wire, capsys):
+    """The kernel is the enemy, and has the key."""
+    random = Random(1)
+    shown = object.__new__(relay.Relay)
+    shown.request, shown.state, shown.status = "r", relay.WORKING, 1
+    refused = 0
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # as the program does
+    for _ in range(5000):
+        kind = random.choice([*relay.SHOWN, "status"])
+        parts = [spoilt(random, each) for each in ({"msg_type": kind}, {"msg_id": "r"}, {}, random.choice(SAMPLES))]
+        try:
+            message = wire.read([b"<IDS|MSG>", wire.signature(parts), *parts])
+        except ValueError:
+            refused += 1
+            continue
+        shown.take_news(*message)
+        shown.take_reply(*message)
+        assert shown.status in (0, 1)
+    assert 1000 < refused < 4000, refused
+
+
 # What is shown
 
 
@@ -212,6 +260,8 @@ def test_a_cell_makes_so_many_files_and_no_more(relay, capsys):
     ({"ename": "E", "evalue": "why", "traceback": []}, "E: why\n"),
     ({"evalue": "why", "traceback": 1}, "why\n"),
     ({"traceback": [1, None]}, ""),
+    ({"ename": "E", "evalue": {}}, "E: \n"),
+    ({"ename": [[]], "evalue": 1}, ""),
     ({}, ""),
 ])
 def test_an_error_is_its_traceback_or_its_words(relay, capsys, content, err):
