@@ -37,8 +37,6 @@ struct environment_recipe {
     const struct instance *instance;
     const char *container_init; /* an absolute path: the first program of a container */
     const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
-    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL: this build has
-                                   none */
 };
 
 /* The current step of a preparation. */
@@ -164,7 +162,6 @@ struct environment {
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     char *proxy;               /* owned: see the recipe; or NULL */
-    char *jupyter;             /* owned: see the recipe; or NULL */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */

@@ -17,16 +17,9 @@ char **execution_command(const char *interpreter, const char *script, const char
     return command;
 }
 
-char **execution_program_command(const char *interpreter, const char *program)
+char **execution_program_command(const char *interpreter, const char *program, const char *kernel)
 {
-    const char *const arguments[] = {program, NULL};
+    const char *const arguments[] = {program, kernel, NULL};
 
     return execution_command(interpreter, "-qc", arguments);
-}
-
-char **execution_kernel_command(const char *jupyter, const char *interpreter, const char *kernel)
-{
-    const char *const arguments[] = {kernel, NULL};
-
-    return execution_command(jupyter, interpreter, arguments);
 }

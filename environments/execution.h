@@ -27,8 +27,7 @@ struct execution_request {
     const char *program;   /* instead of code: a program that the interpreter executes, by -c or
                               laid over `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
-    const char
-        *kernel; /* the Jupyter kernel that executes cells in the place of `program`; or NULL */
+    const char *kernel;    /* the Jupyter kernel that `program` starts for cells; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */
     enum isolation isolation;     /* the level that the run was promised; see environment_level.h */
@@ -82,8 +81,5 @@ struct execution {
  * memory_free_strings. */
 char **execution_command(const char *interpreter, const char *script, const char *const *arguments);
 
-/* The same for PROGRAM, a text. */
-char **execution_program_command(const char *interpreter, const char *program);
-
-/* The same for cells in KERNEL of Jupyter, with JUPYTER, the path of pyexecd-jupyter. */
-char **execution_kernel_command(const char *jupyter, const char *interpreter, const char *kernel);
+/* The same for PROGRAM, a text, whose argument is KERNEL, unless that is NULL. */
+char **execution_program_command(const char *interpreter, const char *program, const char *kernel);

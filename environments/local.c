@@ -169,13 +169,11 @@ static const char *local_code(const struct execution_request *request, bool is_r
 }
 
 /* For memory_free_strings. */
-static char **local_command(const struct environment *environment, const char *interpreter,
-                            const struct execution_request *request, bool is_recurrent)
+static char **local_command(const char *interpreter, const struct execution_request *request,
+                            bool is_recurrent)
 {
-    if (request->kernel)
-        return execution_kernel_command(environment->jupyter, interpreter, request->kernel);
     if (request->program && !is_recurrent)
-        return execution_program_command(interpreter, request->program);
+        return execution_program_command(interpreter, request->program, request->kernel);
     return execution_command(interpreter, request->script, request->arguments);
 }
 
@@ -189,7 +187,7 @@ static int local_start_process(struct local_execution *local, const struct envir
                                          environment->settings.variables, request->variables);
     const bool is_recurrent = local_is_recurrent(environment, request, sandbox);
     const char *code = local_code(request, is_recurrent);
-    char **arguments = local_command(environment, interpreter, request, is_recurrent);
+    char **arguments = local_command(interpreter, request, is_recurrent);
     char mark[DIGEST_TEXT_BYTES];
     const struct process_command command = {
         .arguments = (const char *const *)arguments,

@@ -108,7 +108,6 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
     const char *const own[] = {directory, NULL};
-    const char *const jupyter[] = {environment->jupyter, NULL};
 
     *policy = (struct sandbox_policy){.sandbox = sandbox_policy_outline(environment)};
     if (sandbox_policy_check_directory(directory, err) < 0)
@@ -117,8 +116,6 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
-    if (environment_kernel(environment))
-        policy->read = sandbox_policy_extend(policy->read, jupyter);
     if (settings->gpu)
         sandbox_policy_add_gpu(policy);
     policy->sandbox.read = policy->read;

@@ -33,7 +33,6 @@
 #define CONTAINER_INIT "pyexecd-init"
 #define PICTURE_HELPER "pyexecd-picture"
 #define PROXY          "pyexecd-proxy"
-#define JUPYTER        "pyexecd-jupyter"
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -282,7 +281,6 @@ static int open_catalog(struct service *service, struct config *config, const ch
     AUTO_FREE char *state = state_directory_open(err);
     AUTO_FREE char *container_init = find_companion(CONTAINER_INIT);
     AUTO_FREE char *proxy = find_companion(PROXY);
-    AUTO_FREE char *jupyter = find_companion(JUPYTER);
 
     if (!state)
         return -1;
@@ -298,7 +296,6 @@ static int open_catalog(struct service *service, struct config *config, const ch
             .instance = service->instance,
             .container_init = container_init,
             .proxy = proxy,
-            .jupyter = access(jupyter, X_OK) == 0 ? jupyter : NULL, /* libzmq is optional */
             .directory = workplace_path(service->workplace),
         },
         config, service->start);

@@ -19,7 +19,6 @@ struct catalog {
     char *state;                       /* owned; `settings` points to it */
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
-    char *jupyter;                     /* owned */
     char *directory;                   /* owned */
     struct environment **environments; /* owned, with its members */
     size_t count;
@@ -44,9 +43,6 @@ struct catalog *catalog_new(const struct catalog_settings *settings)
     if (settings->proxy)
         catalog->proxy = memory_copy_string(settings->proxy);
     catalog->settings.proxy = catalog->proxy;
-    if (settings->jupyter)
-        catalog->jupyter = memory_copy_string(settings->jupyter);
-    catalog->settings.jupyter = catalog->jupyter;
     if (settings->directory)
         catalog->directory = memory_copy_string(settings->directory);
     catalog->settings.directory = catalog->directory;
@@ -129,7 +125,6 @@ void catalog_free(struct catalog *catalog)
     free(catalog->state);
     free(catalog->container_init);
     free(catalog->proxy);
-    free(catalog->jupyter);
     free(catalog->directory);
     free(catalog);
 }
@@ -237,7 +232,6 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .instance = catalog->settings.instance,
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
-        .jupyter = catalog->settings.jupyter,
     };
     struct environment *environment = NULL;
 

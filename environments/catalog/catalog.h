@@ -20,7 +20,6 @@ struct catalog_settings {
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
     const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
-    const char *jupyter;        /* an absolute path: pyexecd-jupyter; or NULL */
     const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker/image.h"
-#include "environments/docker/jupyter.h"
 #include "environments/docker/site.h"
 #include "environments/docker/volume.h"
 
@@ -109,10 +108,8 @@ static char **docker_order_command(const struct docker_order *order)
     const struct execution_request *request = &order->request;
     AUTO_FREE char *script = NULL;
 
-    if (request->kernel)
-        return docker_jupyter_command(order->python, request->kernel);
     if (request->program)
-        return execution_program_command(order->python, request->program);
+        return execution_program_command(order->python, request->program, request->kernel);
     script = docker_site_script(request);
     return execution_command(order->python, script, request->arguments);
 }

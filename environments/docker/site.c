@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "environments/docker/jupyter.h"
 #include "environments/docker/seccomp_profile.h"
 #include "environments/docker/volume.h"
 #include "environments/instance.h"
@@ -217,8 +216,6 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
         json_pack("[o]", docker_mount(request->directory, DOCKER_WORKSPACE, true));
 
     if (add_volumes(site, mounts, err) < 0)
-        return NULL;
-    if (request->kernel && docker_jupyter_add_mounts(mounts, site->environment->jupyter, err) < 0)
         return NULL;
     docker_site_add_script(mounts, request);
     return json_incref(mounts);

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "environments/environment.h"
-#include "environments/notebook/jupyter/spec.h"
+#include "environments/notebook/kernel_search.h"
 
 #include <string.h>
 
@@ -21,33 +21,19 @@ static int kernel_check_find(const struct environment *environment, const char *
                              struct error *err)
 {
     char *const *variables = environment->settings.variables;
-    const struct jupyter_search search = {
+    const struct kernel_search search = {
         .interpreter = python,
         .path = kernel_check_variable(variables, "JUPYTER_PATH="),
         .data = kernel_check_variable(variables, "JUPYTER_DATA_DIR="),
     };
-    struct jupyter_spec spec;
-    int ret = jupyter_spec_find(&spec, &search, environment_kernel(environment), err);
 
-    jupyter_spec_deinit(&spec);
-    return ret;
-}
-
-int kernel_check_build(const struct environment *environment, struct error *err)
-{
-    if (!environment_kernel(environment) || environment->jupyter)
-        return 0;
-    return error_set(err, ERROR_CONFIG,
-                     "this pyexecd was built without libzmq, which sessions in Jupyter kernels "
-                     "need: install libzmq3-dev, and build with -Djupyter=enabled");
+    return kernel_search_find(&search, environment_kernel(environment), err);
 }
 
 int kernel_check(const struct environment *environment, struct error *err)
 {
     AUTO_FREE char *python = NULL;
 
-    if (kernel_check_build(environment, err) < 0)
-        return -1;
     if (environment_kernel(environment) && environment->ops->find_python)
         python = environment->ops->find_python(environment);
     return python ? kernel_check_find(environment, python, err) : 0;

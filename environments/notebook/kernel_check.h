@@ -5,9 +5,6 @@
 
 struct environment;
 
-/* -1 with ERR: the configuration names a kernel, and this build supports none. Looks at no file. */
-int kernel_check_build(const struct environment *environment, struct error *err);
-
-/* Also looks for the kernel. -1 with ERR, which says what to do: it is missing. Succeeds if only a
+/* Looks for the kernel. -1 with ERR, which says what to do: it is missing. Succeeds if only a
  * preparation of ENVIRONMENT could tell, as with an image. */
 int kernel_check(const struct environment *environment, struct error *err);

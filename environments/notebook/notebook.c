@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "environments/notebook/driver.h"
-#include "environments/notebook/kernel_check.h"
 #include "environments/notebook/notebook_private.h"
 #include "environments/run_files.h"
 
@@ -236,15 +235,16 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
 {
     struct cell *cell = notebook_current(notebook);
     AUTO_JSON json_t *imports = notebook_imports(cell);
+    const char *kernel = environment_kernel(notebook->environment);
     const struct execution_request request = {
         .directory = working_directory_path(notebook->directory),
         .directory_fd = working_directory_fd(notebook->directory),
         .script = notebook->claim.script,
-        .program = notebook_driver,
+        .program = kernel ? notebook_kernel_driver : notebook_driver,
         .recurrence = cell->request.recurrence,
         .imports = imports,
         .input = theirs,
-        .kernel = environment_kernel(notebook->environment),
+        .kernel = kernel,
         .variables = (const char *const *)notebook->variables,
         .isolation = notebook->isolation,
         .owner = notebook->owner,
@@ -278,8 +278,6 @@ static int notebook_start(struct notebook *notebook, struct error *err)
                          notebook->isolation == ISOLATION_DOCKER
                              ? "its calls share a container (keep_container_running)"
                              : "they need a PID namespace, which this machine does not give");
-    if (kernel_check_build(notebook->environment, err) < 0)
-        return error_prefix(err, "environment \"%s\" has no sessions", notebook->environment->name);
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||

@@ -7,12 +7,18 @@ import hashlib
 import hmac
 import json
 import os
+import shutil
 import signal
+import socket
 import sys
 import time
 import uuid
 
 import zmq
+
+GREETING = b"\xff" + bytes(8) + b"\x7f\3\0NULL" + bytes(48)  # of ZMTP 3.0
+READY = b"\4\x19\5READY\x0bSocket-Type\0\0\0\3PUB"
+CHUNK = bytes(1 << 20)
 
 how, connection = sys.argv[1:]
 with open(connection) as file:
@@ -59,7 +65,8 @@ def send_nonsense(parent):
     iopub.send_multipart([b"<IDS|MSG>"])
     iopub.send_multipart([b""] * 100)
     iopub.send_multipart([b"", b"\xff" * 100000])
-    for texts in ([b"{", b"{", b"{", b"{"], [b"[]"] * 4, [b"[" * 100000] * 4, [b"\xff"] * 4, [b"1"] * 4):
+    for texts in ([b"{", b"{", b"{", b"{"], [b"[]"] * 4, [b"[" * 100000] * 4, [b"\xff"] * 4, [b"1"] * 4,
+                  [b'{"msg_type": "stream"}', b"{}", b"{}", b'{"text": "\xff"}']):
         iopub.send_multipart([b"<IDS|MSG>", signature(texts), *texts])
     for content in ({}, {"name": 1, "text": 2}, {"name": "stdout", "text": ["x"]}, {"data": 1},
                     {"data": {"text/plain": {}}},
@@ -73,6 +80,24 @@ def forge_ends(parent):
     for msg_id in ("", "0" * 32, "x" * 1000, None, {}, earlier.get("msg_id", "")):
         publish("status", {"msg_id": msg_id}, {"execution_state": "idle"})
         reply(identities, "execute_reply", {"msg_id": msg_id}, {"status": "ok"})
+
+
+def raw_iopub():
+    """A connection in place of iopub, for bytes of ZeroMQ's own protocol."""
+    path = f"{facts['ip']}-{facts['iopub_port']}"
+    iopub.close()
+    os.unlink(path)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    link = listener.accept()[0]
+    link.sendall(GREETING + READY)
+    return link
+
+
+def head(length, has_more=False):
+    """What precedes a part of a message."""
+    return bytes([2 + has_more]) + length.to_bytes(8, "big")
 
 
 def wait_for_message():
@@ -113,6 +138,30 @@ while True:
     elif code == "flood":
         for _ in range(100):
             say(header, "f" * 1_000_000)
+    elif code == "stream without end":
+        while True:
+            say(header, "s" * 100_000)
+    elif code == "huge message":
+        link = raw_iopub()
+        link.sendall(head(1024 * len(CHUNK)))
+        for _ in range(1024):
+            link.sendall(CHUNK)
+    elif code == "message without end":
+        link = raw_iopub()
+        while True:
+            link.sendall(head(len(CHUNK), has_more=True) + CHUNK)
+    elif code == "end in a message":
+        raw_iopub().sendall(head(1024 * len(CHUNK)) + CHUNK)
+        sys.exit(7)
+    elif code == "stop the relay":
+        os.kill(os.getppid(), signal.SIGSTOP)
+    elif code == "disturb the relay":
+        for number in (signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH) * 10_000:
+            os.kill(os.getppid(), number)
+        say(header, "after")
+    elif code == "take the sockets away":
+        shutil.rmtree(os.path.dirname(connection))
+        say(header, "after")
     elif code == "escape":
         if os.fork() == 0:
             os.setsid()

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import glob
 import json
 import os
 import pathlib
@@ -17,15 +18,12 @@ from leftovers import descendants, read, until
 from pictures import BLUE, RED, Pixels, halves
 from sessions import Session, given_in
 
-PROGRAM = "pyexecd-jupyter"
 ROGUE = pathlib.Path(__file__).with_name("rogue_kernel.py")
 MODES = {"silent": "signal", "dies": "signal", "unsigned": "signal", "rogue": "signal", "message": "message"}
 
 
 @contextlib.contextmanager
 def opened(**environments):
-    if not (pathlib.Path(os.environ["PYEXECD"]).parent / PROGRAM).exists():
-        pytest.skip("this build has no libzmq")
     with client.Server(config={"sessions": {"number": 32, "number_per_client": 32},
                                "default_environment": next(iter(environments)),
                                "environments": environments}) as server:
@@ -152,6 +150,26 @@ def test_a_kernel_that_ends_its_relay_ends_its_session(session):
     assert session.is_gone()
 
 
+def test_no_other_session_sees_the_sockets(server, session):
+    code = "import glob\nlen(glob.glob('/dev/shm/pyexecd-jupyter-*'))"
+    others = [Session(server, code, environment=name, timeout=sessions.SECONDS) for name in ("venv", "bare")]
+    assert [each.result["stdout"] for each in others] == ["1\n", "1\n"]
+    assert not glob.glob("/dev/shm/pyexecd-jupyter-*")
+
+
+def test_a_cell_that_speaks_for_its_client(session):
+    """The sockets and the key are its own. What its kernel does for others ends no cell of the session."""
+    session.run("""
+import glob, jupyter_client
+[path] = glob.glob("/dev/shm/pyexecd-jupyter-*/kernel.json")
+other = jupyter_client.BlockingKernelClient(connection_file=path)
+other.load_connection_file()
+other.start_channels()
+other.execute("import time; time.sleep(1); y = 7")""")
+    assert session.result["success"], session.result
+    assert session.shown("x + y") == "12"
+
+
 def test_nothing_outlives_a_session(server):
     session = Session(server, "import subprocess\n"
                               "child = subprocess.Popen(['sleep', '4321.5'], start_new_session=True)",
@@ -179,6 +197,22 @@ def test_a_kernel_that_is_missing_is_named_with_those_that_are_there():
         session = Session(server, "1")
         assert 'no Jupyter kernel "none-such"' in session.text and "python3" in session.text
         assert session.is_gone()
+
+
+def test_a_python_without_pyzmq_says_so():
+    place = str(sessions.DEPS / "jupyter" / "share" / "jupyter")
+    with opened(it={**sessions.venv("ipython"), "kernel": "python3", "environment": {"JUPYTER_PATH": place},
+                    "read": [place]}) as server:
+        session = Session(server, "1", timeout=sessions.SECONDS)
+        assert "has no pyzmq, which sessions in Jupyter kernels need" in session.text
+        assert session.is_gone()
+
+
+def test_files_of_the_working_directory_stand_for_no_module_of_the_relay(server):
+    names = ("json", "zmq", "hmac", "base64", "subprocess")
+    session = Session(server, "\n".join(f"open('{name}.py', 'w').write('1 / 0')" for name in names), timeout=sessions.SECONDS)
+    server.call_tool("manage_sessions", {"action": "restart", "session": session.name})
+    assert session.shown("1 + 1", timeout=sessions.SECONDS) == "2", session.text
 
 
 @pytest.mark.parametrize("command, status", [("--check-config", 78), ("doctor", 0)])
@@ -214,7 +248,7 @@ def kernels(tmp_path_factory):
         each.chmod(0o755)
     place.parent.chmod(0o755)
     place.parent.parent.chmod(0o755)
-    more = {"environment": {"JUPYTER_PATH": str(place)}, "read": [str(place)]}
+    more = {"environment": {"JUPYTER_PATH": str(place)}, "read": [str(place)], "limits": {"memory": "1GiB"}}
     with opened(**{name: ipython(kernel=name, **more) for name in specs}) as server:
         yield server
 
@@ -270,6 +304,37 @@ def test_a_flood_of_messages(kernels):
     result = session.run("flood", timeout=sessions.SECONDS)
     assert result["stdout_bytes"] == 100_000_000 and result["success"]
     assert session.shown("say on") == "on"
+
+
+def test_a_stream_without_end(kernels):
+    session = begun(kernels, "rogue")
+    result = session.run("stream without end", timeout=3)
+    assert result["timed_out"] and result["stdout"].startswith("ss"), result
+    assert begun(kernels, "rogue", "say on").result["stdout"] == "on"
+
+
+@pytest.mark.parametrize("code", ["huge message", "message without end", "end in a message"])
+def test_a_message_that_never_becomes_one_ends_the_session(kernels, code):
+    """At the memory limit at the latest."""
+    session = begun(kernels, "rogue")
+    result = session.run(code, timeout=sessions.SECONDS)
+    assert not result["timed_out"] and not result["session"]["alive"], result
+    assert session.is_gone()
+    assert begun(kernels, "rogue", "say on").result["stdout"] == "on"
+
+
+@pytest.mark.parametrize("code", ["disturb the relay", "take the sockets away"])
+def test_a_kernel_that_disturbs_its_relay(kernels, code):
+    session = begun(kernels, "rogue")
+    assert session.shown(code) == "after"
+    assert session.shown("say on") == "on"
+
+
+def test_a_kernel_that_stops_its_relay_is_killed(kernels):
+    session = begun(kernels, "rogue")
+    result = session.run("stop the relay", timeout=1)
+    assert result["timed_out"] and not result["session"]["alive"], result
+    assert session.is_gone()
 
 
 def test_what_a_kernel_leaves_behind_ends_with_its_session(kernels):
