@@ -14,7 +14,7 @@
 #include "environments/docker/site.h"
 #include "environments/instance.h"
 #include "environments/packages/package_installer.h"
-#include "environments/packages/requirements.h"
+#include "environments/packages/packages_definition.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +50,9 @@ static const char *string_of(const struct docker_packages *packages, const char 
 
 bool docker_packages_are_wanted(const struct docker_site *site)
 {
-    return json_array_size(requirements_listed(site->definition)) > 0 ||
-           json_object_get(site->definition, "requirements_file");
+    const struct packages_definition definition = packages_definition_read(site->definition);
+
+    return packages_definition_names_any(&definition);
 }
 
 /* Ends the request, the exec and the container, and removes the file. */
@@ -358,28 +359,17 @@ static int image_packages_write_file(struct docker_packages *packages, const cha
     return fd_write_new_file(packages->file, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
-static int read_requirements(struct docker_packages *packages, struct requirements *wanted,
-                             struct error *err)
-{
-    const char *file = string_of(packages, "requirements_file");
-
-    if (requirements_add_packages(wanted, requirements_listed(packages->site->definition), err) < 0)
-        return -1;
-    if (file && requirements_add_file(wanted, file, err) < 0)
-        return error_prefix(err, "requirements_file");
-    return requirements_check_hashes(wanted, err);
-}
-
 int docker_packages_start(struct docker_packages *packages, struct docker_site *site,
                           const struct docker_facts *base, const char *python, struct error *err)
 {
+    const struct packages_definition definition = packages_definition_read(site->definition);
     AUTO(requirements_deinit) struct requirements wanted = {0};
     AUTO_FREE char *text = NULL;
 
     packages->site = site;
     packages->base = base;
     environment_step(site->environment, -1, "reading what to install");
-    if (read_requirements(packages, &wanted, err) < 0)
+    if (packages_definition_collect(&definition, &wanted, err) < 0)
         return -1;
     text = requirements_text(&wanted);
     free(packages->python);

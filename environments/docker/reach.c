@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/docker/volume.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/reach.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ static void add_hardware(json_t *lines, const json_t *definition)
 
 json_t *docker_reach(const json_t *definition)
 {
+    const struct packages_definition packages = packages_definition_read(definition);
     const char *network = json_object_get_string(definition, "network");
     json_t *lines = json_array();
 
@@ -69,6 +71,6 @@ json_t *docker_reach(const json_t *definition)
     reach_add(lines, "Network", "%s", network ? network : "none");
     docker_reach_add_files(lines, definition);
     add_hardware(lines, definition);
-    reach_add_packages(lines, definition);
+    reach_add_packages(lines, &packages);
     return lines;
 }

@@ -157,9 +157,9 @@ static enum outcome venv_build(struct venv_environment *venv)
         .directories = venv->search.directories,
         .requirements = &venv->packages.requirements,
         .packages = *venv->packages.digest ? venv->packages.digest : NULL,
-        .index_url = definition->pip_index_url,
-        .find_links = definition->pip_find_links,
-        .allow_source_builds = definition->allow_source_builds,
+        .index_url = definition->packages.pip_index_url,
+        .find_links = definition->packages.pip_find_links,
+        .allow_source_builds = definition->packages.allow_source_builds,
     };
 
     venv_set_state(venv, VENV_BUILDING);
@@ -231,7 +231,7 @@ static int venv_read_packages(struct venv_environment *venv, struct error *err)
 {
     struct venv_packages packages;
 
-    if (venv_packages_read(&packages, &venv->definition, err) < 0)
+    if (venv_packages_read(&packages, &venv->definition.packages, err) < 0)
         return -1;
     venv_packages_deinit(&venv->packages);
     venv->packages = packages;
@@ -264,7 +264,7 @@ static bool venv_is_prepared(const struct environment *environment)
 
     return venv->state == VENV_PREPARED &&
            file_identity_holds(&venv->python_file, venv->place.python) &&
-           venv_packages_are_current(&venv->packages, &venv->definition);
+           venv_packages_are_current(&venv->packages, &venv->definition.packages);
 }
 
 static enum outcome venv_prepare(struct environment *environment, struct error *err)
@@ -370,7 +370,7 @@ static json_t *venv_describe_reach(const struct environment *environment)
     else
         reach_add(lines, "Python", "%s, in a virtual environment", base);
     reach_add_machine(lines, environment);
-    reach_add_packages(lines, environment->definition);
+    reach_add_packages(lines, &definition->packages);
     return lines;
 }
 

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "environments/environment.h"
 #include "environments/gpu_files.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
 #include "server/tools/code/function_list.h"
 
@@ -75,9 +76,8 @@ static void append_python(struct buffer *line, const struct environment *environ
 }
 
 /* By their names alone: "numpy>=1.26" is numpy. */
-static void append_listed(struct buffer *line, const struct environment *environment)
+static void append_listed(struct buffer *line, const json_t *packages)
 {
-    const json_t *packages = json_object_get(environment->definition, "pip_packages");
     const json_t *package;
     size_t i;
 
@@ -115,10 +115,10 @@ static void append_found(struct buffer *line, const struct python_facts *facts)
  * to be used. */
 static void append_packages(struct buffer *line, const struct environment *environment)
 {
-    const json_t *listed = json_object_get(environment->definition, "pip_packages");
+    const json_t *listed = packages_definition_read(environment->definition).pip_packages;
 
     if (!environment->facts || json_array_size(listed) > 0)
-        append_listed(line, environment);
+        append_listed(line, listed);
     else
         append_found(line, environment->facts);
 }
