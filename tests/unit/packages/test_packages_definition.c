@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
