@@ -9,16 +9,19 @@
 
 enum { KEY_DIGITS = 32 };
 
-static void remove_slashes(char *path)
+struct venv_definition venv_definition_read(const json_t *definition)
 {
-    size_t length = path ? strlen(path) : 0;
-
-    while (length > 1 && path[length - 1] == '/')
-        path[--length] = '\0';
+    return (struct venv_definition){
+        .venv_path = json_object_get_string(definition, "venv_path"),
+        .python_path = json_object_get_string(definition, "python_path"),
+        .python_version = json_object_get_string(definition, "python_version"),
+        .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
+        .packages = packages_definition_read(definition),
+    };
 }
 
 /* Invalid packages are reported before they are needed. */
-static int check_packages(const struct venv_definition *definition, const char **ret_key,
+int venv_definition_check(const struct venv_definition *definition, const char **ret_key,
                           struct error *err)
 {
     struct requirements requirements = {0};
@@ -32,27 +35,14 @@ static int check_packages(const struct venv_definition *definition, const char *
     return ret;
 }
 
-int venv_definition_read(struct venv_definition *ret, const json_t *definition,
-                         const char **ret_key, struct error *err)
+char *venv_definition_path(const struct venv_definition *definition)
 {
-    *ret = (struct venv_definition){
-        .venv_path = json_object_copy_string(definition, "venv_path"),
-        .python_path = json_object_get_string(definition, "python_path"),
-        .python_version = json_object_get_string(definition, "python_version"),
-        .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
-        .packages = packages_definition_read(definition),
-    };
-    remove_slashes(ret->venv_path);
-    if (check_packages(ret, ret_key, err) == 0)
-        return 0;
-    venv_definition_deinit(ret);
-    return -1;
-}
+    char *path = definition->venv_path ? memory_copy_string(definition->venv_path) : NULL;
+    size_t length = path ? strlen(path) : 0;
 
-void venv_definition_deinit(struct venv_definition *definition)
-{
-    free(definition->venv_path);
-    *definition = (struct venv_definition){0};
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+    return path;
 }
 
 static void digest_packages(struct venv_packages *packages,
@@ -102,15 +92,16 @@ bool venv_packages_are_current(const struct venv_packages *packages,
 char *venv_definition_key(const struct venv_definition *definition,
                           const struct venv_packages *packages)
 {
+    AUTO_FREE char *path = venv_definition_path(definition);
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
 
     digest_init(&digest);
-    digest_add_string(&digest, definition->venv_path);
+    digest_add_string(&digest, path);
     digest_add_string(&digest, definition->python_path);
     digest_add_string(&digest, definition->python_path ? NULL : definition->python_version);
     digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
-    digest_add_string(&digest, definition->venv_path ? NULL : packages->digest);
+    digest_add_string(&digest, path ? NULL : packages->digest);
     digest_finish(&digest, text);
     return memory_format("%.*s", KEY_DIGITS, text);
 }

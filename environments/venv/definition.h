@@ -9,19 +9,24 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Borrowed from the JSON, unless it says otherwise; NULL where that has no such key. */
+/* Members are called like their keys. They are borrowed from the JSON; NULL where that has no such
+ * key. */
 struct venv_definition {
-    char *venv_path; /* owned; without a slash at its end */
+    const char *venv_path;
     const char *python_path;
     const char *python_version;
     bool system_site_packages;
     struct packages_definition packages;
 };
 
-/* DEFINITION must outlive *RET. -1 with ERR when it is invalid; *RET_KEY is the key to blame. */
-int venv_definition_read(struct venv_definition *ret, const json_t *definition,
-                         const char **ret_key, struct error *err);
-void venv_definition_deinit(struct venv_definition *definition);
+struct venv_definition venv_definition_read(const json_t *definition);
+
+/* -1 with ERR when it fits its schema and is invalid all the same; *RET_KEY is the key to blame. */
+int venv_definition_check(const struct venv_definition *definition, const char **ret_key,
+                          struct error *err);
+
+/* The venv_path without a slash at its end, owned by the caller; or NULL. */
+char *venv_definition_path(const struct venv_definition *definition);
 
 /* The packages as they are now: the file may have changed. */
 struct venv_packages {

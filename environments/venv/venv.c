@@ -313,9 +313,8 @@ static const char *const *venv_needs(const struct environment *environment)
  * packages. */
 static char *venv_find_python(const struct environment *environment)
 {
-    const struct venv_definition *definition = &const_venv_of(environment)->definition;
-    AUTO_FREE char *python =
-        definition->venv_path ? memory_format("%s/bin/python", definition->venv_path) : NULL;
+    AUTO_FREE char *path = venv_definition_path(&const_venv_of(environment)->definition);
+    AUTO_FREE char *python = path ? memory_format("%s/bin/python", path) : NULL;
 
     return python && search_path_is_program(python) ? STEAL_PTR(python) : NULL;
 }
@@ -348,7 +347,6 @@ static void venv_free(struct environment *environment)
     base_search_cancel(&venv->base);
     venv_packages_deinit(&venv->packages);
     venv_place_deinit(&venv->place);
-    venv_definition_deinit(&venv->definition);
     free(venv->version);
     memory_free_strings(venv->needs);
     free(venv->folder);
@@ -361,10 +359,11 @@ static json_t *venv_describe_reach(const struct environment *environment)
 {
     const struct venv_definition *definition = &const_venv_of(environment)->definition;
     const char *base = definition->python_path ? definition->python_path : "python3";
+    AUTO_FREE char *path = venv_definition_path(definition);
     json_t *lines = json_array();
 
-    if (definition->venv_path)
-        reach_add(lines, "Python", "of the virtual environment %s", definition->venv_path);
+    if (path)
+        reach_add(lines, "Python", "of the virtual environment %s", path);
     else if (definition->python_version && !definition->python_path)
         reach_add(lines, "Python", "%s, in a virtual environment", definition->python_version);
     else
@@ -415,10 +414,10 @@ static void venv_init_searches(struct venv_environment *venv,
 static struct environment *venv_environment_new(struct environment_recipe *recipe,
                                                 const char **ret_key, struct error *err)
 {
-    struct venv_definition definition;
+    const struct venv_definition definition = venv_definition_read(recipe->definition);
     struct venv_environment *venv;
 
-    if (venv_definition_read(&definition, recipe->definition, ret_key, err) < 0)
+    if (venv_definition_check(&definition, ret_key, err) < 0)
         return NULL;
     venv = NEW(struct venv_environment);
     venv->definition = definition;
