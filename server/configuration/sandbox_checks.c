@@ -15,8 +15,7 @@
 /* A container has keys of its own, some with these names. */
 static bool sandbox_checks_is_here(const json_t *definition)
 {
-    const struct environment_kind *kind =
-        environment_kinds_find(json_object_get_string(definition, "type"));
+    const struct environment_kind *kind = environment_kinds_find(definition);
 
     return kind && kind->isolation == ISOLATION_NONE;
 }
