@@ -4,10 +4,12 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "environments/docker/definition.h"
 #include "environments/environment.h"
 #include "environments/gpu_files.h"
 #include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
+#include "environments/venv/definition.h"
 #include "server/tools/code/function_list.h"
 
 #include <stdlib.h>
@@ -62,13 +64,13 @@ static const char *environment_text_approval(enum approval_policy policy)
 /* The version from a preparation, a survey or the configuration; nothing before. */
 static void append_python(struct buffer *line, const struct environment *environment)
 {
-    const char *image = json_object_get_string(environment->definition, "image");
+    const char *image = docker_definition_read(environment->definition).image;
     const char *version = environment->ops->python_version(environment);
 
     if (!version && environment->facts)
         version = environment->facts->version;
     if (!version)
-        version = json_object_get_string(environment->definition, "python_version");
+        version = venv_definition_read(environment->definition).python_version;
     if (image)
         buffer_print(line, ", image %.*s", WORD_BYTES, image);
     if (version)
