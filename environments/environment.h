@@ -158,7 +158,7 @@ enum environment_state {
 struct environment {
     const struct environment_ops *ops;
     char *name;                /* owned */
-    json_t *definition;        /* owned: its definition */
+    json_t *definition;        /* owned: its definition; never changed, kinds borrow from it */
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     char *proxy;               /* owned: see the recipe; or NULL */

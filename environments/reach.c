@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
-#include "environments/packages/requirements.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/process/receipt.h"
 
 #include <stdarg.h>
@@ -20,18 +20,16 @@ void reach_add(json_t *lines, const char *label, const char *format, ...)
     json_array_append_new(lines, json_string_format("%s: %s", label, text));
 }
 
-void reach_add_packages(json_t *lines, const json_t *definition)
+void reach_add_packages(json_t *lines, const struct packages_definition *definition)
 {
-    const json_t *packages = requirements_listed(definition);
-    const char *file = json_object_get_string(definition, "requirements_file");
-    const bool builds = json_is_true(json_object_get(definition, "allow_source_builds"));
-    AUTO_FREE char *list = json_list(packages);
+    const char *file = definition->requirements_file;
+    AUTO_FREE char *list = json_list(definition->pip_packages);
 
     if (*list)
         reach_add(lines, "Packages", "%s", list);
     if (file)
         reach_add(lines, "Packages", "those in %s", file);
-    if (builds && (*list || file))
+    if (definition->allow_source_builds && (*list || file))
         reach_add(lines, "Packages", "built from source where they have no wheel");
 }
 

@@ -60,6 +60,11 @@ def c_string(text):
     return "\n     ".join(quoted)
 
 
+def default_cpus(documents):
+    """The only default of an environment's limits that is not the server's limit."""
+    return documents["environment.docker.json"]["properties"]["limits"]["properties"]["cpus"]["default"]
+
+
 def main():
     output, *inputs = sys.argv[1:]
     documents = {Path(path).name: load(Path(path)) for path in inputs}
@@ -74,6 +79,7 @@ def main():
         "static const struct {\n    const char *name;\n    const char *text;\n} schemas[] = {\n"
         + "".join(rows)
         + "};\n\n"
+        f"const double schemas_default_cpus = {default_cpus(documents)};\n\n"
         "const char *schemas_find(const char *name)\n{\n"
         "    for (size_t i = 0; i < sizeof schemas / sizeof schemas[0]; i++) {\n"
         "        if (strcmp(schemas[i].name, name) == 0)\n"

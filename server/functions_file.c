@@ -5,6 +5,9 @@
 #include "base/memory.h"
 #include "base/untrusted.h"
 #include "base/utf8.h"
+#include "environments/kinds/kinds.h"
+#include "environments/packages/packages_definition.h"
+#include "environments/system/system.h"
 #include "server/tools/code/function_list.h"
 #include "server/tools/code/script_block.h"
 
@@ -43,7 +46,7 @@ static int functions_file_check(const json_t *definition, const json_t *wanted, 
         return error_set(err, ERROR_CONFIG,
                          "its requires-python is not read; remove it, and give a venv's "
                          "python_version");
-    if (wanted && strcmp(json_object_get_string(definition, "type"), "system") == 0)
+    if (wanted && environment_kinds_find(definition) == &system_kind)
         return error_set(err, ERROR_CONFIG,
                          "it asks for packages, and an environment of type system installs none; "
                          "use a venv");
@@ -54,8 +57,8 @@ static int functions_file_check(const json_t *definition, const json_t *wanted, 
 static json_t *functions_file_extend(const json_t *definition, const json_t *wanted)
 {
     json_t *extended = json_copy((json_t *)definition);
-    json_t *own = json_object_get(definition, "pip_packages");
-    json_t *packages = own ? json_copy(own) : json_array();
+    const json_t *own = packages_definition_read(definition).pip_packages;
+    json_t *packages = own ? json_copy((json_t *)own) : json_array();
 
     json_array_extend(packages, json_object_get(wanted, "pip_packages"));
     json_object_set_new(extended, "pip_packages", packages);

@@ -15,6 +15,7 @@
 #include "environments/notebook/notebooks.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
+#include "schemas/schemas.h"
 #include "server/configuration/config.h"
 #include "server/configuration/sandbox_checks.h"
 #include "server/functions_file.h"
@@ -43,7 +44,7 @@ static struct environment_settings default_settings(const json_t *tree, const ch
 {
     struct environment_settings settings = {
         .sandbox = {.is_wanted = true, .is_optional = true, .start = start},
-        .cpus = 1, /* no key of the whole server sets it */
+        .cpus = schemas_default_cpus,
     };
 
     environment_settings_read(&settings, tree);

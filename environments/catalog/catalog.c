@@ -179,8 +179,7 @@ static int catalog_settle_timeouts(struct environment_settings *settings, const 
 static int catalog_read_sandbox(struct environment_recipe *recipe, const char **ret_key,
                                 struct error *err)
 {
-    const struct environment_kind *kind =
-        environment_kinds_find(json_object_get_string(recipe->definition, "type"));
+    const struct environment_kind *kind = environment_kinds_find(recipe->definition);
 
     if (!kind || kind->isolation != ISOLATION_NONE) {
         recipe->settings.sandbox = (struct sandbox_settings){0};
@@ -205,13 +204,13 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
 static struct environment *catalog_create(struct environment_recipe *recipe, const char **ret_key,
                                           struct error *err)
 {
-    const char *type = json_object_get_string(recipe->definition, "type");
-    const struct environment_kind *kind = environment_kinds_find(type);
+    const struct environment_kind *kind = environment_kinds_find(recipe->definition);
 
     if (kind)
         return kind->create(recipe, ret_key, err);
     *ret_key = "type";
-    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"", text_or_none(type));
+    error_set(err, ERROR_CONFIG, "there is no environment type \"%s\"",
+              text_or_none(json_object_get_string(recipe->definition, "type")));
     return NULL;
 }
 

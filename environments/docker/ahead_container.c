@@ -128,7 +128,7 @@ static int ahead_container_start(struct ahead_container *container,
                     &(struct container_plan){
                         .name = container->name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(order->site),
+                        .start_timeout = order->site->definition.container_startup_timeout,
                         .is_told = true,
                     });
     return 0;

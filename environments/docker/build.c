@@ -127,20 +127,18 @@ static char *escaped_text(const json_t *value)
 
 static char *make_path(const struct docker_build *build, const char *name)
 {
-    const json_t *definition = build->site->definition;
-    const json_t *given = json_object_get(definition, "build_args");
-    const char *pull = json_object_get_string(definition, "pull");
-    AUTO_JSON json_t *none = json_object();
+    const struct docker_definition *definition = &build->site->definition;
     AUTO_JSON json_t *labels =
         json_pack("{s:s}", DOCKER_LABEL_IMAGE, instance_state_name(build->site->instance));
-    AUTO_FREE char *arguments = escaped_text(given ? given : none);
+    AUTO_FREE char *arguments = escaped_text(definition->build_args);
     AUTO_FREE char *label_text = escaped_text(labels);
     const struct docker_container container = docker_site_container(build->site, DOCKER_INSTALL);
     AUTO_FREE char *limits = docker_build_limits(&container);
 
-    return memory_format(
-        "/build?dockerfile=" DOCKER_CONTEXT_FILE "&t=%s&buildargs=%s&labels=%s&rm=1&forcerm=1%s%s",
-        name, arguments, label_text, limits, pull && strcmp(pull, "always") == 0 ? "&pull=1" : "");
+    return memory_format("/build?dockerfile=" DOCKER_CONTEXT_FILE
+                         "&t=%s&buildargs=%s&labels=%s&rm=1&forcerm=1%s%s",
+                         name, arguments, label_text, limits,
+                         strcmp(definition->pull, "always") == 0 ? "&pull=1" : "");
 }
 
 int docker_build_start(struct docker_build *build, struct docker_site *site, const char *name,
@@ -161,8 +159,7 @@ int docker_build_start(struct docker_build *build, struct docker_site *site, con
     json_lines_init(&build->lines);
     build->request = (struct engine_request){
         .done = image_build_on_done, .data = image_build_on_data, .send = image_build_on_send};
-    environment_step(site->environment, -1, "sending what %s needs",
-                     json_object_get_string(site->definition, "dockerfile"));
+    environment_step(site->environment, -1, "sending what %s needs", site->definition.dockerfile);
     engine_request_start(&build->request, site->engine,
                          &(struct engine_question){.method = "POST", .path = path});
     return 0;

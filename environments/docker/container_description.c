@@ -243,10 +243,9 @@ static void set_resources(const struct docker_container *container, json_t *host
 
 static const char *container_description_network_of(const struct docker_container *container)
 {
-    const char *network = json_object_get_string(container->definition, "network");
+    const char *network =
+        container->purpose == DOCKER_ASK ? "none" : container->definition->network;
 
-    if (container->purpose == DOCKER_ASK || !network)
-        network = "none";
     if (purposes[container->purpose].needs_a_network && strcmp(network, "none") == 0)
         return "bridge";
     return network;
@@ -293,8 +292,8 @@ static json_t *device_request(const json_t *gpus)
 
 static void set_hardware(const struct docker_container *container, json_t *host)
 {
-    const char *runtime = json_object_get_string(container->definition, "runtime");
-    const json_t *gpus = json_object_get(container->definition, "gpus");
+    const char *runtime = container->definition->runtime;
+    const json_t *gpus = container->definition->gpus;
 
     if (runtime)
         json_object_set_new(host, "Runtime", json_string(runtime));
@@ -305,10 +304,10 @@ static void set_hardware(const struct docker_container *container, json_t *host)
 /* Names of hosts, for scripts only: questions and installations get none of them. */
 static void set_names(const struct docker_container *container, json_t *host)
 {
-    json_t *names = json_object_get(container->definition, "extra_hosts");
+    const json_t *names = container->definition->extra_hosts;
 
     if (json_array_size(names) > 0 && purposes[container->purpose].has_workspace)
-        json_object_set(host, "ExtraHosts", names);
+        json_object_set(host, "ExtraHosts", (json_t *)names);
 }
 
 /* With a log the engine writes a flood of output to its disk, or at least reads it twice. */
@@ -409,9 +408,9 @@ json_t *docker_exec_describe(const struct docker_container *container)
  * since builds get packages. */
 static char *build_network(const struct docker_container *container)
 {
-    const char *network = json_object_get_string(container->definition, "network");
+    const char *network = container->definition->network;
 
-    if (!network || strcmp(network, "none") == 0 || strcmp(network, "bridge") == 0)
+    if (strcmp(network, "none") == 0 || strcmp(network, "bridge") == 0)
         return memory_copy_string("");
     return memory_format("&networkmode=%s", network);
 }

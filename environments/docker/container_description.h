@@ -3,6 +3,7 @@
  * everything, no log on disk. Pure functions. */
 #pragma once
 
+#include "environments/docker/definition.h"
 #include "environments/environment.h"
 
 #include <jansson.h>
@@ -32,7 +33,7 @@ enum docker_purpose {
 /* Everything is borrowed. */
 struct docker_container {
     enum docker_purpose purpose;
-    const json_t *definition; /* of the environment */
+    const struct docker_definition *definition; /* of the environment */
     const struct environment_settings *settings;
     const char *image;
     const char *user;    /* "UID:GID" */

@@ -1,7 +1,6 @@
 #include "environments/docker/context.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
@@ -63,8 +62,7 @@ struct archive *docker_context_open(const struct docker_site *site, struct error
 {
     struct archive *archive = archive_new(LIMIT_BYTES);
 
-    if (build_context_fill(archive, json_object_get_string(site->definition, "dockerfile"), err) ==
-        0)
+    if (build_context_fill(archive, site->definition.dockerfile, err) == 0)
         return archive;
     archive_free(archive);
     return NULL;
@@ -117,7 +115,7 @@ static void build_context_on_more(struct ev_loop *loop, ev_timer *timer, int eve
 
 static void begin_digest(struct docker_context *context)
 {
-    AUTO_FREE char *arguments = json_dumps(json_object_get(context->site->definition, "build_args"),
+    AUTO_FREE char *arguments = json_dumps(context->site->definition.build_args,
                                            JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
     const int rules = RULES;
 
@@ -129,10 +127,8 @@ static void begin_digest(struct docker_context *context)
 int docker_context_start(struct docker_context *context, struct docker_site *site,
                          struct error *err)
 {
-    const char *dockerfile = json_object_get_string(site->definition, "dockerfile");
-
     context->site = site;
-    environment_step(site->environment, -1, "reading %s", dockerfile);
+    environment_step(site->environment, -1, "reading %s", site->definition.dockerfile);
     context->archive = docker_context_open(site, err);
     if (!context->archive)
         return -1;

@@ -1,6 +1,5 @@
 #include "environments/docker/docker.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker/ahead_pool.h"
 #include "environments/docker/container_description.h"
@@ -47,7 +46,7 @@ static const struct docker_environment *const_docker_of(const struct environment
 
 static void docker_finish(struct docker_environment *docker, const struct error *err)
 {
-    const bool is_built = json_object_get(docker->site.definition, "dockerfile") != NULL;
+    const bool is_built = docker->site.definition.dockerfile;
 
     docker->is_prepared = err == NULL;
     if (!err)
@@ -146,7 +145,7 @@ static void docker_cancel(struct environment *environment)
 
 static bool docker_keeps(const struct docker_environment *docker)
 {
-    return json_is_true(json_object_get(docker->site.definition, "keep_container_running"));
+    return docker->site.definition.keep_container_running;
 }
 
 static bool docker_starts_ahead(const struct docker_environment *docker)
@@ -265,19 +264,19 @@ static void docker_free(struct environment *environment)
 
 static json_t *docker_describe_reach(const struct environment *environment)
 {
-    return docker_reach(environment->definition);
+    return docker_reach(&const_docker_of(environment)->site.definition);
 }
 
 static char **docker_writes(const struct environment *environment)
 {
-    const json_t *volumes = json_object_get(environment->definition, "volumes");
+    const json_t *volumes = const_docker_of(environment)->site.definition.volumes;
     char **places = memory_new(json_object_size(volumes) + 1, sizeof *places);
     size_t count = 0;
     const char *path;
     json_t *volume;
 
     json_object_foreach ((json_t *)volumes, path, volume) {
-        char *real = docker_volume_is_writable(volume) ? realpath(path, NULL) : NULL;
+        char *real = docker_volume_read(path, volume).is_writable ? realpath(path, NULL) : NULL;
 
         if (real)
             places[count++] = real;

@@ -1,6 +1,7 @@
 /* The environment "docker": scripts run in containers of a Docker engine, or another engine with
  * its API.
  *
+ *     docker_definition the keys of its definition
  *     docker_site       whose containers, of which engine
  *     docker_image      the image, by docker_pull or docker_build
  *     docker_packages   a derived image with packages in it, by a pip_command

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_IMAGE         "python:3.11-slim"
 #define IMAGE_INSPECT_SECONDS 30.
 
 void docker_facts_deinit(struct docker_facts *facts)
@@ -42,13 +41,6 @@ char *docker_image_path(const char *name)
     AUTO_FREE char *escaped = engine_escape(name);
 
     return memory_format("/images/%s/json", escaped);
-}
-
-static const char *pull_policy(const struct docker_image *image)
-{
-    const char *policy = json_object_get_string(image->site->definition, "pull");
-
-    return policy ? policy : "missing";
 }
 
 /* Programs for another kind of machine fail with messages that do not say so. */
@@ -90,7 +82,7 @@ static void image_finish(struct docker_image *image, const struct error *err)
 
 static bool image_is_built(const struct docker_image *image)
 {
-    return json_object_get(image->site->definition, "dockerfile") != NULL;
+    return image->site->definition.dockerfile;
 }
 
 static void image_ask(struct docker_image *image, enum docker_image_state state);
@@ -142,7 +134,7 @@ static int image_fetch_missing(struct docker_image *image, struct error *err)
     if (image->state == DOCKER_IMAGE_INSPECTING)
         return error_set(err, ERROR_UNAVAILABLE, "image %s was removed as soon as it was fetched",
                          image->name);
-    if (!image_is_built(image) && strcmp(pull_policy(image), "never") == 0)
+    if (!image_is_built(image) && strcmp(image->site->definition.pull, "never") == 0)
         return error_set(
             err, ERROR_UNAVAILABLE,
             "the engine does not have image %s, and with `pull: never` does not get it",
@@ -191,7 +183,7 @@ static void image_ask(struct docker_image *image, enum docker_image_state state)
 
 static void find_or_fetch(struct docker_image *image)
 {
-    if (strcmp(pull_policy(image), "always") == 0)
+    if (strcmp(image->site->definition.pull, "always") == 0)
         image_fetch(image);
     else
         image_ask(image, DOCKER_IMAGE_LOOKING);
@@ -212,14 +204,12 @@ static void image_on_context(struct docker_context *context, const struct error 
 
 int docker_image_start(struct docker_image *image, struct docker_site *site, struct error *err)
 {
-    const char *name = json_object_get_string(site->definition, "image");
-
     image->site = site;
     image->context.done = image_on_context;
     free(image->name);
     image->name = NULL;
     if (!image_is_built(image)) {
-        image->name = memory_copy_string(name ? name : DEFAULT_IMAGE);
+        image->name = memory_copy_string(site->definition.image);
         find_or_fetch(image);
         return 0;
     }

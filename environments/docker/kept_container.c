@@ -154,7 +154,7 @@ static void kept_call_start_exec(struct kept_call *call)
                &(struct exec_plan){
                    .container = container_id(&container->container),
                    .definition = definition,
-                   .start_timeout = docker_site_startup_seconds(container->site),
+                   .start_timeout = container->site->definition.container_startup_timeout,
                });
 }
 
@@ -446,7 +446,7 @@ void kept_container_start(struct kept_container *kept, const struct docker_facts
                     &(struct container_plan){
                         .name = kept->name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(kept->site),
+                        .start_timeout = kept->site->definition.container_startup_timeout,
                     });
 }
 

@@ -63,7 +63,7 @@ void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, con
                &(struct exec_plan){
                    .container = container,
                    .definition = definition,
-                   .start_timeout = docker_site_startup_seconds(site),
+                   .start_timeout = site->definition.container_startup_timeout,
                });
 }
 

@@ -29,7 +29,7 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
     order->site = site;
     order->image = image;
     order->python = memory_copy_string(python);
-    order->stays = json_is_false(json_object_get(site->definition, "cleanup_container"));
+    order->stays = !site->definition.cleanup_container;
     order->request = *request;
     order->request.code = NULL;
     order->request.code_length = 0;
@@ -63,8 +63,8 @@ void docker_order_free(struct docker_order *order)
 /* In seconds, including the start and the end of the container. */
 static double longest_life(const struct docker_order *order, double idle_seconds)
 {
-    return docker_site_startup_seconds(order->site) + idle_seconds + order->request.timeout +
-           DOCKER_GRACE_SECONDS + (order->stays ? INSPECTION_SECONDS : 0);
+    return order->site->definition.container_startup_timeout + idle_seconds +
+           order->request.timeout + DOCKER_GRACE_SECONDS + (order->stays ? INSPECTION_SECONDS : 0);
 }
 
 /* Every user of the engine can read labels, so the owner is not named. New reference. */
@@ -90,13 +90,13 @@ static json_t *docker_order_labels(const struct docker_order *order, double idle
 }
 
 /* Python could load files that scripts have put into such a volume. */
-static bool has_writable_volume(const json_t *definition)
+static bool has_writable_volume(const json_t *volumes)
 {
     const char *path;
     json_t *volume;
 
-    json_object_foreach (json_object_get(definition, "volumes"), path, volume) {
-        if (docker_volume_is_writable(volume))
+    json_object_foreach ((json_t *)volumes, path, volume) {
+        if (docker_volume_read(path, volume).is_writable)
             return true;
     }
     return false;
@@ -145,7 +145,7 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     container.idle_seconds = own->idle_seconds;
     container.has_streams = own->streams != NULL;
     container.is_session = request.program != NULL;
-    container.has_gate = !has_writable_volume(order->site->definition);
+    container.has_gate = !has_writable_volume(order->site->definition.volumes);
     container.program = (const char *const *)program;
     container.variables = request.variables;
     container.mounts = mounts;

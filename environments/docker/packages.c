@@ -14,7 +14,7 @@
 #include "environments/docker/site.h"
 #include "environments/instance.h"
 #include "environments/packages/package_installer.h"
-#include "environments/packages/requirements.h"
+#include "environments/packages/packages_definition.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,15 +43,9 @@ static const struct state image_packages_states[] = {
     [IMAGE_PACKAGES_INSPECTING] = {"inspecting", 1 << IMAGE_PACKAGES_IDLE},
 };
 
-static const char *string_of(const struct docker_packages *packages, const char *key)
-{
-    return json_object_get_string(packages->site->definition, key);
-}
-
 bool docker_packages_are_wanted(const struct docker_site *site)
 {
-    return json_array_size(requirements_listed(site->definition)) > 0 ||
-           json_object_get(site->definition, "requirements_file");
+    return packages_definition_names_any(&site->definition.packages);
 }
 
 /* Ends the request, the exec and the container, and removes the file. */
@@ -187,8 +181,8 @@ static void image_packages_on_output(struct exec *exec, enum frame_stream stream
 static void fail_with_last_lines(struct docker_packages *packages, const struct process_end *end,
                                  const char *said)
 {
-    const char *advice = package_installation_advice(
-        said, json_is_true(json_object_get(packages->site->definition, "allow_source_builds")));
+    const char *advice =
+        package_installation_advice(said, packages->site->definition.packages.allow_source_builds);
     AUTO_FREE char *text = NULL;
 
     if (end->failure[0])
@@ -244,7 +238,7 @@ static void image_packages_on_container_started(struct container *started)
                &(struct exec_plan){
                    .container = container_id(&packages->container),
                    .definition = definition,
-                   .start_timeout = docker_site_startup_seconds(packages->site),
+                   .start_timeout = packages->site->definition.container_startup_timeout,
                });
 }
 
@@ -263,7 +257,7 @@ static void image_packages_on_container_ended(struct container *ended,
 static json_t *make_mounts(const struct docker_packages *packages, struct error *err)
 {
     const struct docker_guarded guarded = docker_site_guarded(packages->site);
-    const char *links = string_of(packages, "pip_find_links");
+    const char *links = packages->site->definition.packages.pip_find_links;
     AUTO_FREE char *wheels = links ? docker_volume_resolve(links, &guarded, err) : NULL;
     json_t *mounts;
 
@@ -300,7 +294,7 @@ static int image_packages_start_container(struct docker_packages *packages, stru
                     &(struct container_plan){
                         .name = name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(packages->site),
+                        .start_timeout = packages->site->definition.container_startup_timeout,
                     });
     return 0;
 }
@@ -326,9 +320,8 @@ static void image_packages_on_looked_for(struct engine_request *request,
 
 static void make_tag(struct docker_packages *packages, const char *text)
 {
-    static const char *const parts[] = {"pip_index_url", "pip_find_links"};
-    const bool builds =
-        json_is_true(json_object_get(packages->site->definition, "allow_source_builds"));
+    const struct packages_definition *definition = &packages->site->definition.packages;
+    const bool builds = definition->allow_source_builds;
     const int rules = RULES;
     char key[DIGEST_TEXT_BYTES];
     struct digest digest;
@@ -338,8 +331,8 @@ static void make_tag(struct docker_packages *packages, const char *text)
     digest_add_string(&digest, packages->base->id);
     digest_add_string(&digest, text);
     digest_add(&digest, &builds, sizeof builds);
-    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-        digest_add_string(&digest, string_of(packages, parts[i]));
+    digest_add_string(&digest, definition->pip_index_url);
+    digest_add_string(&digest, definition->pip_find_links);
     digest_finish(&digest, key);
     free(packages->tag);
     packages->tag = memory_format(DOCKER_REPOSITORY ":%s", key);
@@ -358,18 +351,6 @@ static int image_packages_write_file(struct docker_packages *packages, const cha
     return fd_write_new_file(packages->file, S_IRUSR | S_IWUSR, text, strlen(text), err);
 }
 
-static int read_requirements(struct docker_packages *packages, struct requirements *wanted,
-                             struct error *err)
-{
-    const char *file = string_of(packages, "requirements_file");
-
-    if (requirements_add_packages(wanted, requirements_listed(packages->site->definition), err) < 0)
-        return -1;
-    if (file && requirements_add_file(wanted, file, err) < 0)
-        return error_prefix(err, "requirements_file");
-    return requirements_check_hashes(wanted, err);
-}
-
 int docker_packages_start(struct docker_packages *packages, struct docker_site *site,
                           const struct docker_facts *base, const char *python, struct error *err)
 {
@@ -379,7 +360,7 @@ int docker_packages_start(struct docker_packages *packages, struct docker_site *
     packages->site = site;
     packages->base = base;
     environment_step(site->environment, -1, "reading what to install");
-    if (read_requirements(packages, &wanted, err) < 0)
+    if (packages_definition_collect(&site->definition.packages, &wanted, err) < 0)
         return -1;
     text = requirements_text(&wanted);
     free(packages->python);

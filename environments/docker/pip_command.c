@@ -1,7 +1,6 @@
 #include "environments/docker/pip_command.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/docker/site.h"
@@ -70,7 +69,8 @@ static void pip_command_choose_variables(const char *variables[PIP_COMMAND_VARIA
     variables[count] = NULL;
 }
 
-static void pip_command_choose_arguments(const json_t *definition, const char *python,
+static void pip_command_choose_arguments(const struct packages_definition *definition,
+                                         const char *python,
                                          const char *arguments[PIP_COMMAND_ARGUMENTS + 1])
 {
     const char *const always[] = {
@@ -91,9 +91,9 @@ static void pip_command_choose_arguments(const json_t *definition, const char *p
 
     for (size_t i = 0; i < ARRAY_SIZE(always); i++)
         pip_command_add(arguments, &count, PIP_COMMAND_ARGUMENTS, always[i]);
-    if (!json_is_true(json_object_get(definition, "allow_source_builds")))
+    if (!definition->allow_source_builds)
         pip_command_add(arguments, &count, PIP_COMMAND_ARGUMENTS, "--only-binary=:all:");
-    if (json_object_get(definition, "pip_find_links"))
+    if (definition->pip_find_links)
         pip_command_add(arguments, &count, PIP_COMMAND_ARGUMENTS,
                         "--find-links=" PIP_COMMAND_WHEELS);
     arguments[count] = NULL;
@@ -102,7 +102,7 @@ static void pip_command_choose_arguments(const json_t *definition, const char *p
 json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds,
                              const char *nonce)
 {
-    const char *index = json_object_get_string(site->definition, "pip_index_url");
+    const char *index = site->definition.packages.pip_index_url;
     AUTO_FREE char *index_variable = index ? memory_format("PIP_INDEX_URL=%s", index) : NULL;
     AUTO_FREE char *plain_host = package_index_plain_host(index);
     AUTO_FREE char *host_variable =
@@ -111,7 +111,7 @@ json_t *pip_command_describe(const struct docker_site *site, const char *python,
     const char *variables[PIP_COMMAND_VARIABLES + 1];
     struct docker_container container = docker_site_container(site, DOCKER_INSTALL);
 
-    pip_command_choose_arguments(site->definition, python, arguments);
+    pip_command_choose_arguments(&site->definition.packages, python, arguments);
     pip_command_choose_variables(variables, index_variable, host_variable);
     container.user = "0:0";
     container.nonce = nonce;

@@ -233,7 +233,7 @@ static void image_python_ask(struct docker_python *python)
                     &(struct container_plan){
                         .name = name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(python->site),
+                        .start_timeout = python->site->definition.container_startup_timeout,
                     });
 }
 

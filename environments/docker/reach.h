@@ -3,5 +3,7 @@
 
 #include <jansson.h>
 
+struct docker_definition;
+
 /* For environment_ops.reach: lines about DEFINITION. New reference. */
-json_t *docker_reach(const json_t *definition);
+json_t *docker_reach(const struct docker_definition *definition);

@@ -266,7 +266,7 @@ static int docker_run_start_container(struct docker_run *run, struct error *err)
                     &(struct container_plan){
                         .name = run->name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(run->site),
+                        .start_timeout = run->site->definition.container_startup_timeout,
                         .is_told = true,
                         .keep = run->order->stays,
                     });
@@ -385,8 +385,8 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     run->duty.give_up = docker_run_give_up;
     ev_init(&run->complete, docker_run_on_complete);
     ev_timer_init(&run->rest, docker_run_on_rest, DOCKER_RUN_REST_SECONDS, 0.);
-    ev_timer_init(&run->patience, docker_run_on_patience, docker_site_startup_seconds(order->site),
-                  0.);
+    ev_timer_init(&run->patience, docker_run_on_patience,
+                  order->site->definition.container_startup_timeout, 0.);
     run->name = docker_site_name(order->site);
     run->started_at = clock_seconds();
     return run;

@@ -319,7 +319,7 @@ static int docker_session_start_container(struct docker_session *session, struct
                     &(struct container_plan){
                         .name = session->name,
                         .definition = definition,
-                        .start_timeout = docker_site_startup_seconds(session->site),
+                        .start_timeout = session->site->definition.container_startup_timeout,
                         .is_told = true,
                     });
     return 0;

@@ -10,15 +10,13 @@
 #include "environments/docker/volume.h"
 #include "environments/instance.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MEET_SECONDS    30.
-#define STARTUP_SECONDS 30. /* where nothing else is configured */
+#define MEET_SECONDS 30.
 
 enum {
     FORBIDDEN = 403,
@@ -120,10 +118,8 @@ void docker_site_cancel(struct docker_site *site)
 
 char *docker_site_user(const struct docker_site *site)
 {
-    const char *named = json_object_get_string(site->definition, "user");
-
-    if (named)
-        return memory_copy_string(named);
+    if (site->definition.user)
+        return memory_copy_string(site->definition.user);
     if (site->is_rootless)
         return memory_copy_string("0:0");
     return memory_format("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
@@ -131,22 +127,14 @@ char *docker_site_user(const struct docker_site *site)
 
 bool docker_site_has_own_user(const struct docker_site *site, uid_t uid)
 {
-    return json_object_get(site->definition, "user") && !site->is_rootless && uid != geteuid();
-}
-
-double docker_site_startup_seconds(const struct docker_site *site)
-{
-    const json_t *value = json_object_get(site->definition, "container_startup_timeout");
-
-    return json_is_number(value) ? json_number_value(value) : STARTUP_SECONDS;
+    return site->definition.user && !site->is_rootless && uid != geteuid();
 }
 
 char *docker_site_name(const struct docker_site *site)
 {
-    const char *prefix = json_object_get_string(site->definition, "container_name_prefix");
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
 
-    return memory_format("%s%s", prefix ? prefix : "pyexecd_", digits);
+    return memory_format("%s%s", site->definition.container_name_prefix, digits);
 }
 
 json_t *docker_site_labels(const struct docker_site *site, double seconds)
@@ -165,28 +153,27 @@ struct docker_guarded docker_site_guarded(const struct docker_site *site)
     return (struct docker_guarded){.socket = engine_socket(site->engine), .state = site->state};
 }
 
-/* A volume is a target, or an object with a target and a mode. */
-static int docker_site_add_volume(const struct docker_site *site, json_t *mounts, const char *path,
-                                  const json_t *volume, struct error *err)
+static int docker_site_add_volume(const struct docker_site *site, json_t *mounts,
+                                  const struct docker_volume *volume, struct error *err)
 {
     const struct docker_guarded guarded = docker_site_guarded(site);
-    const char *target =
-        json_is_string(volume) ? json_string_value(volume) : json_object_get_string(volume, "path");
-    AUTO_FREE char *source = docker_volume_resolve(path, &guarded, err);
+    AUTO_FREE char *source = docker_volume_resolve(volume->path, &guarded, err);
 
     if (!source)
         return -1;
-    json_array_append_new(mounts, docker_mount(source, target, docker_volume_is_writable(volume)));
+    json_array_append_new(mounts, docker_mount(source, volume->target, volume->is_writable));
     return 0;
 }
 
 static int add_volumes(const struct docker_site *site, json_t *mounts, struct error *err)
 {
     const char *path;
-    json_t *volume;
+    json_t *value;
 
-    json_object_foreach (json_object_get(site->definition, "volumes"), path, volume) {
-        if (docker_site_add_volume(site, mounts, path, volume, err) < 0)
+    json_object_foreach ((json_t *)site->definition.volumes, path, value) {
+        const struct docker_volume volume = docker_volume_read(path, value);
+
+        if (docker_site_add_volume(site, mounts, &volume, err) < 0)
             return error_prefix(err, "volume");
     }
     return 0;
@@ -236,7 +223,7 @@ struct docker_container docker_site_container(const struct docker_site *site,
 {
     return (struct docker_container){
         .purpose = purpose,
-        .definition = site->definition,
+        .definition = &site->definition,
         .settings = &site->environment->settings,
         .init = site->init,
         .seccomp = docker_site_seccomp(site),
@@ -244,55 +231,6 @@ struct docker_container docker_site_container(const struct docker_site *site,
         .remaps_users = site->remaps_users,
         .most_processes = most_processes(site),
     };
-}
-
-static int check_volumes(const json_t *volumes, struct error *err)
-{
-    const char *path;
-    json_t *volume;
-
-    json_object_foreach ((json_t *)volumes, path, volume) {
-        const char *target = json_is_string(volume) ? json_string_value(volume)
-                                                    : json_object_get_string(volume, "path");
-
-        if (docker_volume_check_target(target, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Behind the first colon stands an address, or "host-gateway". */
-static int check_extra_hosts(const json_t *hosts, struct error *err)
-{
-    unsigned char address[sizeof(struct in6_addr)];
-    const json_t *host;
-    size_t i;
-
-    json_array_foreach (hosts, i, host) {
-        const char *text = strchr(json_string_value(host), ':') + 1;
-
-        if (strcmp(text, "host-gateway") != 0 && inet_pton(AF_INET, text, address) != 1 &&
-            inet_pton(AF_INET6, text, address) != 1)
-            return error_set(err, ERROR_CONFIG, "\"%s\" of \"%s\" is no address of IPv4 or IPv6",
-                             text, json_string_value(host));
-    }
-    return 0;
-}
-
-static int docker_site_read_address(const json_t *definition, struct engine_address *ret,
-                                    struct error *err)
-{
-    const char *host = json_object_get_string(definition, "host");
-    const json_t *tls = json_object_get(definition, "tls");
-    const struct engine_tls files = {
-        .ca_file = json_object_get_string(tls, "ca_file"),
-        .cert_file = json_object_get_string(tls, "cert_file"),
-        .key_file = json_object_get_string(tls, "key_file"),
-    };
-
-    if (host)
-        return engine_address_parse(host, tls ? &files : NULL, ret, err);
-    return engine_address_default(ret, err);
 }
 
 /* The path of the file with the profile of system calls. Owned by the caller. */
@@ -308,23 +246,20 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
                      const struct environment_recipe *recipe, const char **ret_key,
                      struct error *err)
 {
+    const struct docker_definition definition = docker_definition_read(environment->definition);
     struct engine_address address = {0};
 
-    *ret_key = "volumes";
-    if (check_volumes(json_object_get(recipe->definition, "volumes"), err) < 0)
-        return -1;
-    *ret_key = "extra_hosts";
-    if (check_extra_hosts(json_object_get(recipe->definition, "extra_hosts"), err) < 0)
+    if (docker_definition_check(&definition, ret_key, err) < 0)
         return -1;
     *ret_key = "type";
     if (recipe->loop && curl_library_load(err) < 0)
         return -1;
     *ret_key = "host";
-    if (docker_site_read_address(recipe->definition, &address, err) < 0)
+    if (docker_definition_find_engine(&definition, &address, err) < 0)
         return -1;
     *site = (struct docker_site){
         .environment = environment,
-        .definition = json_deep_copy(recipe->definition),
+        .definition = definition,
         .instance = recipe->instance,
         .init = memory_copy_string(text_or_none(recipe->container_init)),
         .seccomp_file = docker_site_beside_init(recipe->container_init),
@@ -341,7 +276,6 @@ void docker_site_deinit(struct docker_site *site)
 {
     docker_site_cancel(site);
     engine_free(site->engine);
-    json_decref(site->definition);
     free(site->init);
     free(site->seccomp_file);
     json_decref(site->missing);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "environments/docker/container_description.h"
+#include "environments/docker/definition.h"
 #include "environments/docker/volume.h"
 #include "environments/engine/engine.h"
 #include "environments/engine/engine_request.h"
@@ -16,13 +17,13 @@
 enum { DOCKER_NOT_FOUND = 404 }; /* the engine's status for a thing that it does not have */
 
 struct docker_site {
-    struct environment *environment; /* borrowed */
-    json_t *definition;              /* owned */
-    struct engine *engine;           /* owned */
-    const struct instance *instance; /* borrowed */
-    char *init;                      /* owned: where pyexecd-init is */
-    char *seccomp_file;              /* owned: where the profile of system calls is */
-    char *state;                     /* owned: the state directory */
+    struct environment *environment;     /* borrowed */
+    struct docker_definition definition; /* of the environment */
+    struct engine *engine;               /* owned */
+    const struct instance *instance;     /* borrowed */
+    char *init;                          /* owned: where pyexecd-init is */
+    char *seccomp_file;                  /* owned: where the profile of system calls is */
+    char *state;                         /* owned: the state directory */
 
     /* The engine; known while `is_met`. */
     bool is_met;
@@ -67,9 +68,6 @@ static inline bool docker_site_is_remote(const struct docker_site *site)
 {
     return !engine_socket(site->engine);
 }
-
-/* The seconds that a container may take to start. */
-double docker_site_startup_seconds(const struct docker_site *site);
 
 /* A name for a container that is not taken. Owned by the caller. */
 char *docker_site_name(const struct docker_site *site);

@@ -31,11 +31,17 @@ char *docker_volume_resolve(const char *path, const struct docker_guarded *guard
     return place_guard_resolve(&guard, path, err);
 }
 
-bool docker_volume_is_writable(const json_t *volume)
+/* A volume is a target, or an object with a target and a mode. */
+struct docker_volume docker_volume_read(const char *path, const json_t *value)
 {
-    const char *mode = json_object_get_string(volume, "mode");
+    const char *mode = json_object_get_string(value, "mode");
 
-    return mode && strcmp(mode, "rw") == 0;
+    return (struct docker_volume){
+        .path = path,
+        .target = json_is_string(value) ? json_string_value(value)
+                                        : json_object_get_string(value, "path"),
+        .is_writable = mode && strcmp(mode, "rw") == 0,
+    };
 }
 
 int docker_volume_check_target(const char *target, struct error *err)

@@ -19,8 +19,15 @@ struct docker_guarded {
 char *docker_volume_resolve(const char *path, const struct docker_guarded *guarded,
                             struct error *err);
 
-/* True when scripts may change VOLUME, a member of the key `volumes`. */
-bool docker_volume_is_writable(const json_t *volume);
+/* A file or directory of this machine that is mounted. Borrowed from the definition. */
+struct docker_volume {
+    const char *path;   /* here */
+    const char *target; /* in the container */
+    bool is_writable;   /* scripts may change it */
+};
+
+/* The volume at PATH that VALUE, its member of the key `volumes`, stands for. */
+struct docker_volume docker_volume_read(const char *path, const json_t *value);
 
 /* -1 with ERROR_CONFIG when nothing may be mounted at TARGET (absolute, without ".."), a place in a
  * container. */

@@ -25,18 +25,19 @@ const struct environment_kind *environment_kinds_at(size_t index)
     return environment_kinds[index];
 }
 
-const struct environment_kind *environment_kinds_find(const char *name)
+const struct environment_kind *environment_kinds_find(const json_t *definition)
 {
-    for (size_t i = 0; name && i < ARRAY_SIZE(environment_kinds); i++)
-        if (strcmp(environment_kinds[i]->name, name) == 0)
+    const char *type = json_object_get_string(definition, "type");
+
+    for (size_t i = 0; type && i < ARRAY_SIZE(environment_kinds); i++)
+        if (strcmp(environment_kinds[i]->name, type) == 0)
             return environment_kinds[i];
     return NULL;
 }
 
 enum isolation environment_kinds_isolation(const json_t *definition)
 {
-    const struct environment_kind *kind =
-        environment_kinds_find(json_object_get_string(definition, "type"));
+    const struct environment_kind *kind = environment_kinds_find(definition);
 
     assert(kind); /* the definition fits the schema */
     if (kind->isolation == ISOLATION_NONE && sandbox_settings_are_wanted(definition))

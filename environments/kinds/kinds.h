@@ -10,8 +10,8 @@
 size_t environment_kinds_count(void);
 const struct environment_kind *environment_kinds_at(size_t index);
 
-/* The kind called NAME (may be NULL), or NULL. */
-const struct environment_kind *environment_kinds_find(const char *name);
+/* The kind of DEFINITION, by its type; NULL: there is none. */
+const struct environment_kind *environment_kinds_find(const json_t *definition);
 
 /* The isolation that DEFINITION, of a known kind, asks for. */
 enum isolation environment_kinds_isolation(const json_t *definition);

@@ -47,8 +47,7 @@ struct import_record *import_record_new(const char *state, const json_t *wish)
     struct import_record *record = NEW(struct import_record);
 
     record->state = state ? memory_copy_string(state) : NULL;
-    record->is_learnt =
-        !wish || (json_is_string(wish) && strcmp(json_string_value(wish), "auto") == 0);
+    record->is_learnt = json_is_string(wish) && strcmp(json_string_value(wish), "auto") == 0;
     if (json_is_array(wish))
         record->fixed = preloads_new(json_copy((json_t *)wish));
     list_init(&record->owners);

@@ -11,8 +11,8 @@
 struct import_record;
 struct preloads;
 
-/* WISH, borrowed, is the `preload` of an environment: "none", an array of names, or "auto" or NULL.
- * STATE is the state directory, or NULL. */
+/* WISH, borrowed, is the `preload` of an environment: "auto", an array of names, or "none"; NULL
+ * where its type has no such key. STATE is the state directory, or NULL. */
 struct import_record *import_record_new(const char *state, const json_t *wish);
 void import_record_free(struct import_record *record);
 

@@ -40,11 +40,6 @@ static int requirements_add(struct requirements *requirements, const char *text,
     return 0;
 }
 
-const json_t *requirements_listed(const json_t *definition)
-{
-    return json_object_get(definition, "pip_packages");
-}
-
 int requirements_add_packages(struct requirements *requirements, const json_t *packages,
                               struct error *err)
 {

@@ -21,10 +21,6 @@ struct requirements {
 
 void requirements_deinit(struct requirements *requirements);
 
-/* The packages that the DEFINITION of an environment lists: an array of strings, or NULL. Borrowed.
- */
-const json_t *requirements_listed(const json_t *definition);
-
 /* Adds the packages in PACKAGES, an array of strings; NULL is empty. */
 int requirements_add_packages(struct requirements *requirements, const json_t *packages,
                               struct error *err);

@@ -12,8 +12,9 @@
 struct system_environment {
     struct environment environment;
     struct interpreter interpreter;
-    char *state;  /* owned; the state directory, or NULL */
-    char **needs; /* owned; see python_needs.h */
+    const char *executable; /* of the definition, or NULL */
+    char *state;            /* owned; the state directory, or NULL */
+    char **needs;           /* owned; see python_needs.h */
 };
 
 static struct system_environment *system_of(struct environment *environment)
@@ -74,7 +75,7 @@ static char *system_find_python(const struct environment *environment)
 
 static json_t *system_describe_reach(const struct environment *environment)
 {
-    const char *named = json_object_get_string(environment->definition, "executable");
+    const char *named = const_system_of(environment)->executable;
     json_t *lines = json_array();
 
     reach_add(lines, "Python", "%s", named ? named : "python3 on the server's PATH");
@@ -126,14 +127,14 @@ static const struct environment_ops system_ops = {
 static struct environment *system_environment_new(struct environment_recipe *recipe,
                                                   const char **ret_key, struct error *err)
 {
-    const char *name = json_object_get_string(recipe->definition, "executable");
     struct system_environment *system = NEW(struct system_environment);
 
     (void)ret_key;
     (void)err;
     environment_init(&system->environment, &system_ops, recipe);
+    system->executable = json_object_get_string(recipe->definition, "executable");
     system->state = recipe->state ? memory_copy_string(recipe->state) : NULL;
-    interpreter_init(&system->interpreter, recipe->loop, recipe->host, name);
+    interpreter_init(&system->interpreter, recipe->loop, recipe->host, system->executable);
     system->interpreter.done = system_on_found;
     return &system->environment;
 }

@@ -9,20 +9,23 @@
 
 enum { KEY_DIGITS = 32 };
 
-static void remove_slashes(char *path)
+struct venv_definition venv_definition_read(const json_t *definition)
 {
-    size_t length = path ? strlen(path) : 0;
-
-    while (length > 1 && path[length - 1] == '/')
-        path[--length] = '\0';
+    return (struct venv_definition){
+        .venv_path = json_object_get_string(definition, "venv_path"),
+        .python_path = json_object_get_string(definition, "python_path"),
+        .python_version = json_object_get_string(definition, "python_version"),
+        .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
+        .packages = packages_definition_read(definition),
+    };
 }
 
 /* Invalid packages are reported before they are needed. */
-static int check_packages(const struct venv_definition *definition, const char **ret_key,
+int venv_definition_check(const struct venv_definition *definition, const char **ret_key,
                           struct error *err)
 {
     struct requirements requirements = {0};
-    int ret = requirements_add_packages(&requirements, definition->pip_packages, err);
+    int ret = requirements_add_packages(&requirements, definition->packages.pip_packages, err);
 
     if (ret == 0)
         ret = requirements_check_hashes(&requirements, err);
@@ -32,41 +35,18 @@ static int check_packages(const struct venv_definition *definition, const char *
     return ret;
 }
 
-int venv_definition_read(struct venv_definition *ret, const json_t *definition,
-                         const char **ret_key, struct error *err)
+char *venv_definition_path(const struct venv_definition *definition)
 {
-    *ret = (struct venv_definition){
-        .venv_path = json_object_copy_string(definition, "venv_path"),
-        .python_path = json_object_copy_string(definition, "python_path"),
-        .python_version = json_object_copy_string(definition, "python_version"),
-        .requirements_file = json_object_copy_string(definition, "requirements_file"),
-        .pip_index_url = json_object_copy_string(definition, "pip_index_url"),
-        .pip_find_links = json_object_copy_string(definition, "pip_find_links"),
-        .pip_packages = json_incref((json_t *)requirements_listed(definition)),
-        .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
-        .allow_source_builds = json_is_true(json_object_get(definition, "allow_source_builds")),
-    };
-    remove_slashes(ret->venv_path);
-    if (check_packages(ret, ret_key, err) == 0)
-        return 0;
-    venv_definition_deinit(ret);
-    return -1;
-}
+    char *path = definition->venv_path ? memory_copy_string(definition->venv_path) : NULL;
+    size_t length = path ? strlen(path) : 0;
 
-void venv_definition_deinit(struct venv_definition *definition)
-{
-    free(definition->venv_path);
-    free(definition->python_path);
-    free(definition->python_version);
-    free(definition->requirements_file);
-    free(definition->pip_index_url);
-    free(definition->pip_find_links);
-    json_decref(definition->pip_packages);
-    *definition = (struct venv_definition){0};
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+    return path;
 }
 
 static void digest_packages(struct venv_packages *packages,
-                            const struct venv_definition *definition)
+                            const struct packages_definition *definition)
 {
     AUTO_FREE char *text = requirements_text(&packages->requirements);
     struct digest digest;
@@ -79,25 +59,15 @@ static void digest_packages(struct venv_packages *packages,
     digest_finish(&digest, packages->digest);
 }
 
-static int read_packages(struct venv_packages *packages, const struct venv_definition *definition,
-                         struct error *err)
+int venv_packages_read(struct venv_packages *ret, const struct packages_definition *definition,
+                       struct error *err)
 {
     const char *file = definition->requirements_file;
 
-    if (requirements_add_packages(&packages->requirements, definition->pip_packages, err) < 0)
-        return -1;
-    if (file)
-        file_identity_read(&packages->file, file); /* before: a change meanwhile is found later */
-    if (file && requirements_add_file(&packages->requirements, file, err) < 0)
-        return error_prefix(err, "requirements_file");
-    return requirements_check_hashes(&packages->requirements, err);
-}
-
-int venv_packages_read(struct venv_packages *ret, const struct venv_definition *definition,
-                       struct error *err)
-{
     *ret = (struct venv_packages){0};
-    if (read_packages(ret, definition, err) < 0) {
+    if (file)
+        file_identity_read(&ret->file, file); /* before: a change meanwhile is found later */
+    if (packages_definition_collect(definition, &ret->requirements, err) < 0) {
         venv_packages_deinit(ret);
         return -1;
     }
@@ -113,7 +83,7 @@ void venv_packages_deinit(struct venv_packages *packages)
 }
 
 bool venv_packages_are_current(const struct venv_packages *packages,
-                               const struct venv_definition *definition)
+                               const struct packages_definition *definition)
 {
     return !definition->requirements_file ||
            file_identity_holds(&packages->file, definition->requirements_file);
@@ -122,15 +92,16 @@ bool venv_packages_are_current(const struct venv_packages *packages,
 char *venv_definition_key(const struct venv_definition *definition,
                           const struct venv_packages *packages)
 {
+    AUTO_FREE char *path = venv_definition_path(definition);
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
 
     digest_init(&digest);
-    digest_add_string(&digest, definition->venv_path);
+    digest_add_string(&digest, path);
     digest_add_string(&digest, definition->python_path);
     digest_add_string(&digest, definition->python_path ? NULL : definition->python_version);
     digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
-    digest_add_string(&digest, definition->venv_path ? NULL : packages->digest);
+    digest_add_string(&digest, path ? NULL : packages->digest);
     digest_finish(&digest, text);
     return memory_format("%.*s", KEY_DIGITS, text);
 }

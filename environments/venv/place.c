@@ -15,14 +15,14 @@ void venv_place_find(struct venv_place *ret, const struct venv_definition *defin
                      const struct venv_packages *packages, const char *state)
 {
     char *key = venv_definition_key(definition, packages);
-    char *path = definition->venv_path ? memory_copy_string(definition->venv_path)
-                                       : memory_format("%s/venvs/%s", state, key);
+    char *own = venv_definition_path(definition);
+    char *path = own ? own : memory_format("%s/venvs/%s", state, key);
 
     *ret = (struct venv_place){
         .key = key,
         .path = path,
         .python = memory_format("%s/bin/python", path),
-        .is_ours = !definition->venv_path,
+        .is_ours = !own,
     };
 }
 

@@ -157,9 +157,9 @@ static enum outcome venv_build(struct venv_environment *venv)
         .directories = venv->search.directories,
         .requirements = &venv->packages.requirements,
         .packages = *venv->packages.digest ? venv->packages.digest : NULL,
-        .index_url = definition->pip_index_url,
-        .find_links = definition->pip_find_links,
-        .allow_source_builds = definition->allow_source_builds,
+        .index_url = definition->packages.pip_index_url,
+        .find_links = definition->packages.pip_find_links,
+        .allow_source_builds = definition->packages.allow_source_builds,
     };
 
     venv_set_state(venv, VENV_BUILDING);
@@ -231,7 +231,7 @@ static int venv_read_packages(struct venv_environment *venv, struct error *err)
 {
     struct venv_packages packages;
 
-    if (venv_packages_read(&packages, &venv->definition, err) < 0)
+    if (venv_packages_read(&packages, &venv->definition.packages, err) < 0)
         return -1;
     venv_packages_deinit(&venv->packages);
     venv->packages = packages;
@@ -264,7 +264,7 @@ static bool venv_is_prepared(const struct environment *environment)
 
     return venv->state == VENV_PREPARED &&
            file_identity_holds(&venv->python_file, venv->place.python) &&
-           venv_packages_are_current(&venv->packages, &venv->definition);
+           venv_packages_are_current(&venv->packages, &venv->definition.packages);
 }
 
 static enum outcome venv_prepare(struct environment *environment, struct error *err)
@@ -313,9 +313,8 @@ static const char *const *venv_needs(const struct environment *environment)
  * packages. */
 static char *venv_find_python(const struct environment *environment)
 {
-    const struct venv_definition *definition = &const_venv_of(environment)->definition;
-    AUTO_FREE char *python =
-        definition->venv_path ? memory_format("%s/bin/python", definition->venv_path) : NULL;
+    AUTO_FREE char *path = venv_definition_path(&const_venv_of(environment)->definition);
+    AUTO_FREE char *python = path ? memory_format("%s/bin/python", path) : NULL;
 
     return python && search_path_is_program(python) ? STEAL_PTR(python) : NULL;
 }
@@ -348,7 +347,6 @@ static void venv_free(struct environment *environment)
     base_search_cancel(&venv->base);
     venv_packages_deinit(&venv->packages);
     venv_place_deinit(&venv->place);
-    venv_definition_deinit(&venv->definition);
     free(venv->version);
     memory_free_strings(venv->needs);
     free(venv->folder);
@@ -361,16 +359,17 @@ static json_t *venv_describe_reach(const struct environment *environment)
 {
     const struct venv_definition *definition = &const_venv_of(environment)->definition;
     const char *base = definition->python_path ? definition->python_path : "python3";
+    AUTO_FREE char *path = venv_definition_path(definition);
     json_t *lines = json_array();
 
-    if (definition->venv_path)
-        reach_add(lines, "Python", "of the virtual environment %s", definition->venv_path);
+    if (path)
+        reach_add(lines, "Python", "of the virtual environment %s", path);
     else if (definition->python_version && !definition->python_path)
         reach_add(lines, "Python", "%s, in a virtual environment", definition->python_version);
     else
         reach_add(lines, "Python", "%s, in a virtual environment", base);
     reach_add_machine(lines, environment);
-    reach_add_packages(lines, environment->definition);
+    reach_add_packages(lines, &definition->packages);
     return lines;
 }
 
@@ -415,10 +414,10 @@ static void venv_init_searches(struct venv_environment *venv,
 static struct environment *venv_environment_new(struct environment_recipe *recipe,
                                                 const char **ret_key, struct error *err)
 {
-    struct venv_definition definition;
+    const struct venv_definition definition = venv_definition_read(recipe->definition);
     struct venv_environment *venv;
 
-    if (venv_definition_read(&definition, recipe->definition, ret_key, err) < 0)
+    if (venv_definition_check(&definition, ret_key, err) < 0)
         return NULL;
     venv = NEW(struct venv_environment);
     venv->definition = definition;

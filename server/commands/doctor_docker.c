@@ -3,7 +3,11 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "environments/docker/definition.h"
+#include "environments/docker/docker.h"
 #include "environments/engine/engine_address.h"
+#include "environments/kinds/kinds.h"
 #include "server/commands/command.h"
 #include "server/commands/engine_survey.h"
 
@@ -156,25 +160,10 @@ static const char *explain_absence(const char *path)
     return "; no engine seems to be installed";
 }
 
-static int find_address(const json_t *definition, struct engine_address *ret, struct error *err)
-{
-    const json_t *files = json_object_get(definition, "tls");
-    const struct engine_tls tls = {
-        .ca_file = json_object_get_string(files, "ca_file"),
-        .cert_file = json_object_get_string(files, "cert_file"),
-        .key_file = json_object_get_string(files, "key_file"),
-    };
-    const char *host = json_object_get_string(definition, "host");
-
-    if (host)
-        return engine_address_parse(host, &tls, ret, err);
-    return engine_address_default(ret, err);
-}
-
 enum need { ENGINE_IS_NEEDED, ENGINE_IS_A_CHANCE };
 
 /* The engine that DEFINITION names, or the default one. */
-static void print_engine(const json_t *definition, enum need need)
+static void print_engine(const struct docker_definition *definition, enum need need)
 {
     struct engine_address address = {0};
     struct engine_survey survey = {0};
@@ -182,7 +171,7 @@ static void print_engine(const json_t *definition, enum need need)
     AUTO_FREE char *text = NULL;
     const char *absence = "";
 
-    if (find_address(definition, &address, &survey.err) == 0) {
+    if (docker_definition_find_engine(definition, &address, &survey.err) == 0) {
         name = memory_copy_string(address.text);
         absence = explain_absence(address.socket_path);
         engine_survey_make(&survey, &address);
@@ -200,20 +189,21 @@ static void print_engine(const json_t *definition, enum need need)
 
 static bool is_docker(const json_t *definition)
 {
-    return strcmp(string_or(definition, "type", ""), "docker") == 0;
+    return environment_kinds_find(definition) == &docker_kind;
 }
 
 /* Whether an environment before the one called NAME has the same engine. */
 static bool doctor_docker_is_known(const json_t *definitions, const char *name)
 {
-    const char *host = string_or(json_object_get(definitions, name), "host", "");
+    const struct docker_definition own = docker_definition_read(json_object_get(definitions, name));
     const char *other;
     json_t *definition;
 
     json_object_foreach ((json_t *)definitions, other, definition) {
         if (strcmp(other, name) == 0)
             return false;
-        if (is_docker(definition) && strcmp(string_or(definition, "host", ""), host) == 0)
+        if (is_docker(definition) && strcmp(text_or_none(docker_definition_read(definition).host),
+                                            text_or_none(own.host)) == 0)
             return true;
     }
     return false;
@@ -226,11 +216,13 @@ void doctor_docker_print(const json_t *definitions)
     size_t count = 0;
 
     json_object_foreach ((json_t *)definitions, name, definition) {
+        const struct docker_definition docker = docker_definition_read(definition);
+
         if (!is_docker(definition) || doctor_docker_is_known(definitions, name))
             continue;
-        print_engine(definition, ENGINE_IS_NEEDED);
+        print_engine(&docker, ENGINE_IS_NEEDED);
         count++;
     }
     if (count == 0)
-        print_engine(NULL, ENGINE_IS_A_CHANCE);
+        print_engine(&(struct docker_definition){0}, ENGINE_IS_A_CHANCE);
 }

@@ -5,10 +5,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/catalog/catalog.h"
+#include "environments/docker/definition.h"
 #include "environments/docker/volume.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_search.h"
 #include "environments/notebook/kernel_check.h"
+#include "environments/venv/definition.h"
+#include "environments/venv/venv.h"
 #include "server/commands/command.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -82,36 +85,41 @@ int named_files_check_directories(struct config *config)
 
 /* Files and volumes of environments */
 
+struct named_file {
+    const char *key;
+    const char *path; /* NULL: the definition names none */
+    mode_t kind;
+};
+
 static void named_files_check_key(struct config *config, const struct environment *environment,
-                                  const char *key, mode_t kind)
+                                  const struct named_file *file)
 {
-    const char *path = json_object_get_string(environment->definition, key);
-    AUTO_FREE char *message = path ? named_files_examine(path, kind) : NULL;
+    AUTO_FREE char *message = file->path ? named_files_examine(file->path, file->kind) : NULL;
 
     /* Names are of letters that a JSON Pointer need not escape. */
     if (message)
-        config_complain(config, message, "/environments/%s/%s", environment->name, key);
+        config_complain(config, message, "/environments/%s/%s", environment->name, file->key);
 }
 
+/* Of any type: keys of other types are not in a definition. */
 static void named_files_check_keys(struct config *config, const struct environment *environment)
 {
-    static const struct {
-        const char *key;
-        mode_t kind;
-    } keys[] = {
-        {"requirements_file", S_IFREG},
-        {"dockerfile", S_IFREG},
-        {"pip_find_links", S_IFDIR},
+    const struct docker_definition definition = docker_definition_read(environment->definition);
+    const struct named_file files[] = {
+        {"requirements_file", definition.packages.requirements_file, S_IFREG},
+        {"dockerfile", definition.dockerfile, S_IFREG},
+        {"pip_find_links", definition.packages.pip_find_links, S_IFDIR},
     };
 
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-        named_files_check_key(config, environment, keys[i].key, keys[i].kind);
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+        named_files_check_key(config, environment, &files[i]);
 }
 
 static void named_files_check_volumes(struct config *config, const struct environment *environment,
                                       const char *state)
 {
-    const char *host = json_object_get_string(environment->definition, "host");
+    const struct docker_definition definition = docker_definition_read(environment->definition);
+    const char *host = definition.host;
     const struct docker_guarded guarded = {
         .socket = host && text_starts_with(host, UNIX_PREFIX) ? host + strlen(UNIX_PREFIX) : NULL,
         .state = state,
@@ -120,7 +128,7 @@ static void named_files_check_volumes(struct config *config, const struct enviro
     const char *path;
     json_t *target;
 
-    json_object_foreach (json_object_get(environment->definition, "volumes"), path, target) {
+    json_object_foreach ((json_t *)definition.volumes, path, target) {
         AUTO_FREE char *pointer = json_pointer_append(around, path);
         struct error err = ERROR_INIT;
         AUTO_FREE char *real = docker_volume_resolve(path, &guarded, &err);
@@ -149,8 +157,9 @@ static void named_files_on_found(struct base_search *search, const struct error 
 static void check_base(struct service *service, struct config *config,
                        struct environment *environment)
 {
-    const char *path = json_object_get_string(environment->definition, "python_path");
-    const char *version = json_object_get_string(environment->definition, "python_version");
+    const struct venv_definition definition = venv_definition_read(environment->definition);
+    const char *path = definition.python_path;
+    const char *version = definition.python_version;
     struct base_check check = {
         .search = {.loop = service->loop,
                    .host = service->host,
@@ -210,7 +219,7 @@ static void check_place(struct config *config, const struct environment *environ
 static void check_venv(struct service *service, struct config *config,
                        struct environment *environment)
 {
-    const char *path = json_object_get_string(environment->definition, "venv_path");
+    const char *path = venv_definition_read(environment->definition).venv_path;
 
     if (path)
         check_place(config, environment, path);
@@ -230,11 +239,10 @@ void named_files_check_environments(struct service *service, struct config *conf
 {
     for (size_t i = 0; i < catalog_count(service->catalog); i++) {
         struct environment *environment = catalog_at(service->catalog, i);
-        const char *type = json_object_get_string(environment->definition, "type");
 
         named_files_check_keys(config, environment);
         named_files_check_volumes(config, environment, catalog_settings(service->catalog)->state);
-        if (strcmp(type, "venv") == 0)
+        if (environment->ops->kind == &venv_kind)
             check_venv(service, config, environment);
         named_files_check_kernel(config, environment);
     }

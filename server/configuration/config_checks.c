@@ -224,7 +224,7 @@ static char *config_checks_list_isolated(const json_t *environments, enum isolat
     json_t *definition;
 
     json_object_foreach ((json_t *)environments, name, definition) {
-        if (environment_kinds_find(json_object_get_string(definition, "type")) &&
+        if (environment_kinds_find(definition) &&
             environment_kinds_isolation(definition) == isolation)
             json_object_set(chosen, name, definition);
     }

@@ -15,8 +15,7 @@
 /* A container has keys of its own, some with these names. */
 static bool sandbox_checks_is_here(const json_t *definition)
 {
-    const struct environment_kind *kind =
-        environment_kinds_find(json_object_get_string(definition, "type"));
+    const struct environment_kind *kind = environment_kinds_find(definition);
 
     return kind && kind->isolation == ISOLATION_NONE;
 }
@@ -65,7 +64,7 @@ static const char *sandbox_checks_find_write(const json_t *definition, const cha
         if (sandbox_checks_is_in(path, json_string_value(place)))
             return json_string_value(place);
     json_object_foreach (json_object_get(definition, "volumes"), source, volume)
-        if (docker_volume_is_writable(volume) && sandbox_checks_is_in(path, source))
+        if (docker_volume_read(source, volume).is_writable && sandbox_checks_is_in(path, source))
             return source;
     return NULL;
 }

@@ -4,9 +4,12 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "environments/docker/definition.h"
 #include "environments/environment.h"
 #include "environments/gpu_files.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
+#include "environments/venv/definition.h"
 #include "server/tools/code/function_list.h"
 
 #include <stdlib.h>
@@ -61,13 +64,13 @@ static const char *environment_text_approval(enum approval_policy policy)
 /* The version from a preparation, a survey or the configuration; nothing before. */
 static void append_python(struct buffer *line, const struct environment *environment)
 {
-    const char *image = json_object_get_string(environment->definition, "image");
+    const char *image = docker_definition_read(environment->definition).image;
     const char *version = environment->ops->python_version(environment);
 
     if (!version && environment->facts)
         version = environment->facts->version;
     if (!version)
-        version = json_object_get_string(environment->definition, "python_version");
+        version = venv_definition_read(environment->definition).python_version;
     if (image)
         buffer_print(line, ", image %.*s", WORD_BYTES, image);
     if (version)
@@ -75,9 +78,8 @@ static void append_python(struct buffer *line, const struct environment *environ
 }
 
 /* By their names alone: "numpy>=1.26" is numpy. */
-static void append_listed(struct buffer *line, const struct environment *environment)
+static void append_listed(struct buffer *line, const json_t *packages)
 {
-    const json_t *packages = json_object_get(environment->definition, "pip_packages");
     const json_t *package;
     size_t i;
 
@@ -115,10 +117,10 @@ static void append_found(struct buffer *line, const struct python_facts *facts)
  * to be used. */
 static void append_packages(struct buffer *line, const struct environment *environment)
 {
-    const json_t *listed = json_object_get(environment->definition, "pip_packages");
+    const json_t *listed = packages_definition_read(environment->definition).pip_packages;
 
     if (!environment->facts || json_array_size(listed) > 0)
-        append_listed(line, environment);
+        append_listed(line, listed);
     else
         append_found(line, environment->facts);
 }

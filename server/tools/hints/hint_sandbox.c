@@ -286,12 +286,20 @@ static bool hint_meant_home(const struct hint_facts *facts, const char *path)
     return false;
 }
 
+/* True when the operator has given scripts another home. */
+static bool hint_has_other_home(const struct environment *environment)
+{
+    for (char **variable = environment->settings.variables; variable && *variable; variable++)
+        if (text_starts_with(*variable, "HOME="))
+            return true;
+    return false;
+}
+
 char *hint_home(const struct hint_facts *facts)
 {
-    const json_t *variables = json_object_get(facts->environment->definition, "environment");
     AUTO_FREE char *path = hint_missing_path(facts);
 
-    if (!path || !facts->directory || json_object_get(variables, "HOME") ||
+    if (!path || !facts->directory || hint_has_other_home(facts->environment) ||
         strcmp(path, facts->directory) == 0 || !real_path_holds(facts->directory, path) ||
         !hint_meant_home(facts, path))
         return NULL;

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/packages/package_name.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
-#include "environments/packages/requirements.h"
 #include "server/tools/code/script_block.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* Lists it in its definition, or was found to have it. */
 static bool package_advice_lists(const struct environment *environment, const char *requirement)
 {
-    const json_t *listed = requirements_listed(environment->definition);
+    const json_t *listed = packages_definition_read(environment->definition).pip_packages;
     AUTO_FREE char *wanted = package_name_normalize(requirement);
     const json_t *item;
     size_t i;

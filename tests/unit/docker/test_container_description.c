@@ -14,7 +14,8 @@
 struct fixture {
     struct environment_settings settings;
     struct docker_container container;
-    json_t *definition;
+    json_t *written;
+    struct docker_definition definition;
     json_t *mounts;
     json_t *labels;
 };
@@ -34,12 +35,12 @@ static int set_up(void **state)
         .cpus = 1,
         .variables = variables,
     };
-    fixture->definition = json_object();
+    fixture->definition = (struct docker_definition){.network = "none"};
     fixture->mounts = json_pack("[o]", docker_mount("/host/work", DOCKER_WORKSPACE, true));
     fixture->labels = json_pack("{s:s}", DOCKER_LABEL_SERVER, "abc");
     fixture->container = (struct docker_container){
         .purpose = DOCKER_RUN,
-        .definition = fixture->definition,
+        .definition = &fixture->definition,
         .settings = &fixture->settings,
         .image = "sha256:1",
         .user = "1000:1001",
@@ -58,7 +59,7 @@ static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
 
-    json_decref(fixture->definition);
+    json_decref(fixture->written);
     json_decref(fixture->mounts);
     json_decref(fixture->labels);
     free(fixture);
@@ -92,10 +93,10 @@ static void expect(const struct fixture *fixture, const char *pointer, const cha
 
 static void define(struct fixture *fixture, const char *json)
 {
-    json_decref(fixture->definition);
-    fixture->definition = json_loads(json, 0, NULL);
-    assert_non_null(fixture->definition);
-    fixture->container.definition = fixture->definition;
+    json_decref(fixture->written);
+    fixture->written = json_loads(json, 0, NULL);
+    assert_non_null(fixture->written);
+    fixture->definition = docker_definition_read(fixture->written);
 }
 
 static void test_one_that_waits_for_its_script_differs_in_that_only(void **state)
@@ -226,9 +227,9 @@ static void test_what_the_operator_says_is_said(void **state)
     expect(fixture, "HostConfig.NanoCpus", "250000000");
     expect(fixture, "HostConfig.DeviceRequests",
            "[{\"Capabilities\": [[\"gpu\"]], \"DeviceIDs\": [\"0\"]}]");
-    define(fixture, "{\"gpus\": \"all\"}");
+    define(fixture, "{\"network\": \"none\", \"gpus\": \"all\"}");
     expect(fixture, "HostConfig.DeviceRequests.0.Count", "-1");
-    define(fixture, "{\"gpus\": 2}");
+    define(fixture, "{\"network\": \"none\", \"gpus\": 2}");
     expect(fixture, "HostConfig.DeviceRequests.0.Count", "2");
 }
 
@@ -237,7 +238,8 @@ static void test_names_of_hosts_are_for_scripts(void **state)
     struct fixture *fixture = *state;
     AUTO_JSON json_t *description = NULL;
 
-    define(fixture, "{\"extra_hosts\": [\"db:192.0.2.7\", \"six:2001:db8::7\"]}");
+    define(fixture,
+           "{\"network\": \"none\", \"extra_hosts\": [\"db:192.0.2.7\", \"six:2001:db8::7\"]}");
     expect(fixture, "HostConfig.ExtraHosts", "[\"db:192.0.2.7\", \"six:2001:db8::7\"]");
     fixture->container.purpose = DOCKER_INSTALL;
     description = docker_container_describe(&fixture->container);
@@ -386,11 +388,13 @@ static void test_a_build_has_limits(void **state)
     assert_limits(&fixture->container,
                   "&memory=2147483648&memswap=2147483648&cpuperiod=100000&cpuquota=100000");
     fixture->settings.limits.memory = (uint64_t)5 << 30;
-    json_object_set_new(fixture->definition, "network", json_string("none"));
     fixture->settings.cpus = 1.5;
     assert_limits(&fixture->container,
                   "&memory=5368709120&memswap=5368709120&cpuperiod=100000&cpuquota=150000");
-    json_object_set_new(fixture->definition, "network", json_string("inner"));
+    fixture->definition.network = "bridge";
+    assert_limits(&fixture->container,
+                  "&memory=5368709120&memswap=5368709120&cpuperiod=100000&cpuquota=150000");
+    fixture->definition.network = "inner";
     assert_limits(&fixture->container, "&memory=5368709120&memswap=5368709120&cpuperiod=100000"
                                        "&cpuquota=150000&networkmode=inner");
 }

@@ -1,7 +1,6 @@
 #include "environments/docker/context.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "environments/docker/site.h"
 #include "tests/unit/environments/impostor.h"
@@ -32,10 +31,9 @@ static int tear_down(void **state)
 /* The context of the Dockerfile at NAME in the scratch directory; NULL with ERR. */
 static struct archive *open_context(void **state, const char *name, struct error *err)
 {
-    AUTO_JSON json_t *definition =
-        json_pack("{s:o}", "dockerfile", json_string_format("%s/%s", (char *)*state, name));
+    AUTO_FREE char *path = memory_format("%s/%s", (char *)*state, name);
 
-    return docker_context_open(&(struct docker_site){.definition = definition}, err);
+    return docker_context_open(&(struct docker_site){.definition.dockerfile = path}, err);
 }
 
 /* True when all of the context can be read, and TEXT is not in it. */

@@ -32,6 +32,7 @@ struct fixture {
     struct fake_engine *fake;
     struct instance *instance;
     struct environment environment;
+    json_t *definition;
     struct docker_site site;
     struct docker_packages packages;
     bool done;
@@ -83,6 +84,7 @@ static int tear_down(void **state)
 
     docker_packages_deinit(&fixture->packages);
     docker_site_deinit(&fixture->site);
+    json_decref(fixture->definition);
     free(fixture->environment.name);
     instance_free(fixture->instance);
     fake_engine_free(fixture->fake);
@@ -99,7 +101,11 @@ static void start(struct fixture *fixture, json_t *definition)
     static const struct docker_facts base = {.id = (char *)"i1"};
     struct error err = ERROR_INIT;
 
-    fixture->site.definition = definition;
+    fixture->definition = definition;
+    fixture->site.definition = docker_definition_read(definition);
+    fixture->site.definition.network = "none";
+    fixture->site.definition.container_name_prefix = "pyexecd_";
+    fixture->site.definition.container_startup_timeout = 30;
     assert_int_equal(
         docker_packages_start(&fixture->packages, &fixture->site, &base, "python3", &err), 0);
     assert_int_equal(count_entries(fixture->requirements), 1);

@@ -1,6 +1,7 @@
 #include "environments/docker/volume.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "tests/unit/environments/scratch.h"
 
@@ -145,6 +146,21 @@ static void test_targets(void **state)
     }
 }
 
+static void test_both_forms_are_read(void **state)
+{
+    AUTO_JSON json_t *whole = json_pack("{s:s, s:s}", "path", "/b", "mode", "rw");
+    AUTO_JSON json_t *short_form = json_string("/c");
+    const struct docker_volume writable = docker_volume_read("/a", whole);
+    const struct docker_volume readable = docker_volume_read("/a", short_form);
+
+    (void)state;
+    assert_string_equal(writable.path, "/a");
+    assert_string_equal(writable.target, "/b");
+    assert_true(writable.is_writable);
+    assert_string_equal(readable.target, "/c");
+    assert_false(readable.is_writable);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +172,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_only_files_and_directories_are_mounted, set_up,
                                         tear_down),
         cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_both_forms_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,14 +44,22 @@ static void test_each_kind_has_a_schema_of_its_name(void **state)
     }
 }
 
-static void test_a_kind_is_found_by_its_name(void **state)
+static const struct environment_kind *find(const char *type)
 {
+    AUTO_JSON json_t *definition = json_pack("{s:s}", "type", type);
+
+    return environment_kinds_find(definition);
+}
+
+static void test_a_kind_is_found_by_the_type(void **state)
+{
+    AUTO_JSON json_t *nothing = json_object();
+
     (void)state;
     for (size_t i = 0; i < environment_kinds_count(); i++)
-        assert_ptr_equal(environment_kinds_find(environment_kinds_at(i)->name),
-                         environment_kinds_at(i));
-    assert_null(environment_kinds_find("conda"));
-    assert_null(environment_kinds_find(NULL));
+        assert_ptr_equal(find(environment_kinds_at(i)->name), environment_kinds_at(i));
+    assert_null(find("conda"));
+    assert_null(environment_kinds_find(nothing));
 }
 
 int main(void)
@@ -59,7 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_configuration_takes_each_kind_and_no_other),
         cmocka_unit_test(test_each_kind_has_a_schema_of_its_name),
-        cmocka_unit_test(test_a_kind_is_found_by_its_name),
+        cmocka_unit_test(test_a_kind_is_found_by_the_type),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

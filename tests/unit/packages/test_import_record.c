@@ -19,6 +19,7 @@
 struct learning {
     char *scratch;
     char *python; /* owned; a file in scratch */
+    json_t *automatic;
     struct import_record *record;
 };
 
@@ -29,7 +30,8 @@ static int setup(void **state)
     learning->scratch = scratch_new();
     learning->python = memory_format("%s/python", learning->scratch);
     write_text(learning->python, "one");
-    learning->record = import_record_new(learning->scratch, NULL);
+    learning->automatic = json_string("auto");
+    learning->record = import_record_new(learning->scratch, learning->automatic);
     *state = learning;
     return 0;
 }
@@ -39,6 +41,7 @@ static int teardown(void **state)
     struct learning *learning = *state;
 
     import_record_free(learning->record);
+    json_decref(learning->automatic);
     scratch_free(learning->scratch);
     free(learning->python);
     free(learning);
@@ -95,7 +98,7 @@ static void test_the_next_server_knows_it(void **state)
     expect_after(learning, "numpy", "[\"numpy\"]");
     preloads_refuse(look(learning, "alice"), "thready", "leaves a thread");
     expect_after(learning, "json", "[\"numpy\",\"json\"]");
-    start_again(learning, NULL);
+    start_again(learning, learning->automatic);
     preloads = look(learning, "alice");
     assert_int_equal(json_array_size(preloads->names), 2);
     assert_string_equal(json_object_get_string(preloads->refused, "thready"), "leaves a thread");
@@ -108,7 +111,7 @@ static void test_nobody_learns_what_another_one_imports(void **state)
     expect_of(learning, "alice", "numpy", "[\"numpy\"]");
     expect_of(learning, "bob", "json", "[\"json\"]");
     preloads_refuse(look(learning, "alice"), "thready", "leaves a thread");
-    start_again(learning, NULL);
+    start_again(learning, learning->automatic);
     expect_of(learning, "bob", NULL, "[\"json\"]");
     assert_int_equal(json_object_size(look(learning, "bob")->refused), 0);
     expect_of(learning, "carol", NULL, "[]");
@@ -145,7 +148,7 @@ static void test_what_cannot_be_imported_is_forgotten(void **state)
     expect_after(learning, "numpy", "[\"numpy\"]");
     expect_after(learning, "secret", "[\"numpy\",\"secret\"]");
     preloads_fail(look(learning, "alice"), "secret");
-    start_again(learning, NULL);
+    start_again(learning, learning->automatic);
     assert_true(is_kept(learning, "numpy"));
     assert_false(is_kept(learning, "secret"));
     expect_after(learning, "secret", "[\"numpy\",\"secret\"]");
@@ -176,7 +179,7 @@ static void test_another_python_has_its_own(void **state)
 
     expect_after(learning, "numpy", "[\"numpy\"]");
     write_text(learning->python, "another one");
-    start_again(learning, NULL);
+    start_again(learning, learning->automatic);
     expect_after(learning, NULL, "[]");
 }
 

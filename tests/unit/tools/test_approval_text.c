@@ -100,7 +100,7 @@ static void test_a_container_says_what_it_lets_in(void **state)
                 "- Files: its working directory, which it may change\n"
                 "- GPUs: \"all\"\n");
     assert_says(
-        "{\"type\": \"docker\", \"dockerfile\": \"/lab/Dockerfile\"}",
+        "{\"type\": \"docker\", \"dockerfile\": \"/lab/Dockerfile\", \"network\": \"none\"}",
         "\n- Image: built from /lab/Dockerfile\n- Isolation: a container\n- Network: none\n");
 }
 
@@ -119,10 +119,11 @@ static void test_what_is_installed_is_said(void **state)
 
 static void test_where_packages_come_from_is_no_secret_told(void **state)
 {
-    AUTO_FREE char *text = text_for("{\"type\": \"docker\", \"image\": \"lab\", \"pip_packages\": "
-                                    "[\"a\"], \"pip_index_url\": \"https://me:secret@host/\","
-                                    " \"environment\": {\"TOKEN\": \"secret\"}}",
-                                    "1");
+    AUTO_FREE char *text = text_for(
+        "{\"type\": \"docker\", \"image\": \"lab\", \"network\": \"none\", \"pip_packages\": "
+        "[\"a\"], \"pip_index_url\": \"https://me:secret@host/\","
+        " \"environment\": {\"TOKEN\": \"secret\"}}",
+        "1");
 
     (void)state;
     assert_null(strstr(text, "secret"));

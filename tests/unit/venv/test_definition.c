@@ -1,0 +1,75 @@
+#include "environments/venv/definition.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void test_what_a_definition_says_counts(void **state)
+{
+    AUTO_JSON json_t *json =
+        json_pack("{s:s, s:s, s:s, s:b, s:[s]}", "venv_path", "/v", "python_path", "/p",
+                  "python_version", "3.11", "system_site_packages", 1, "pip_packages", "numpy");
+    const struct venv_definition definition = venv_definition_read(json);
+
+    (void)state;
+    assert_string_equal(definition.venv_path, "/v");
+    assert_string_equal(definition.python_path, "/p");
+    assert_string_equal(definition.python_version, "3.11");
+    assert_true(definition.system_site_packages);
+    assert_true(packages_definition_names_any(&definition.packages));
+}
+
+static void test_a_slash_at_the_end_of_the_path_makes_no_other_venv(void **state)
+{
+    const struct venv_definition long_form = {.venv_path = "/srv/lab//"};
+    const struct venv_definition short_form = {.venv_path = "/srv/lab"};
+    const struct venv_packages none = {0};
+    AUTO_FREE char *path = venv_definition_path(&long_form);
+    AUTO_FREE char *long_key = venv_definition_key(&long_form, &none);
+    AUTO_FREE char *short_key = venv_definition_key(&short_form, &none);
+
+    (void)state;
+    assert_string_equal(path, "/srv/lab");
+    assert_string_equal(long_key, short_key);
+}
+
+static void test_a_venv_of_ours_has_no_path(void **state)
+{
+    (void)state;
+    assert_null(venv_definition_path(&(struct venv_definition){0}));
+}
+
+static void test_what_no_schema_finds_names_the_key_to_blame(void **state)
+{
+    AUTO_JSON json_t *mixed = json_pack("[s, s]", "numpy", "pandas --hash=sha256:00");
+    AUTO_JSON json_t *plain = json_pack("[s, s]", "numpy", "pandas");
+    const struct venv_definition wrong = {.packages.pip_packages = mixed};
+    const struct venv_definition right = {.packages.pip_packages = plain};
+    struct error err = ERROR_INIT;
+    const char *key = NULL;
+
+    (void)state;
+    assert_int_equal(venv_definition_check(&right, &key, &err), 0);
+    assert_null(key);
+    assert_int_equal(venv_definition_check(&wrong, &key, &err), -1);
+    assert_string_equal(key, "pip_packages");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_a_definition_says_counts),
+        cmocka_unit_test(test_a_slash_at_the_end_of_the_path_makes_no_other_venv),
+        cmocka_unit_test(test_a_venv_of_ours_has_no_path),
+        cmocka_unit_test(test_what_no_schema_finds_names_the_key_to_blame),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
