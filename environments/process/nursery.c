@@ -294,7 +294,7 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
     list_init(&tree->nursery->workers);
     tree_begin(tree, &spawned);
     nursery_watch(tree);
-    tree->forecast = forecast;
+    tree->forecast = forecast_hold(forecast);
     if (tree_limit(tree, &forecast->limits, err) < 0)
         tree_kill(tree);
     return tree;
@@ -353,8 +353,7 @@ static void worker_on_waiting(struct tree *tree)
 {
     if (tree->parent)
         tree->parent->nursery->has_bred = true;
-    if (tree->forecast)
-        tree->forecast->is_ready = true;
+    tree->waiting.is_ready = true;
 }
 
 static void worker_on_failed(struct tree *tree)

@@ -15,7 +15,7 @@ enum nursery_news {
 
 typedef void nursery_note(struct tree *tree, enum nursery_news news);
 
-/* Starts a nursery for HOST that builds PLAN, with the zygote for FORECAST (taken on success). NULL
+/* Starts a nursery for HOST that builds PLAN, with the zygote for FORECAST, which it holds. NULL
  * with ERR. */
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err);
