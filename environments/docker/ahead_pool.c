@@ -55,7 +55,7 @@ static struct waiting *ahead_pool_make(struct expectation *expectation)
     return &container->waiting;
 }
 
-static const struct waiting_policy ahead_pool_policy = {
+static const struct waiting_rules ahead_pool_rules = {
     .most = 8, .make = ahead_pool_make, .end = ahead_pool_end};
 
 /* A run described by KEY came before a container for it was started. If such a run is expected,
@@ -144,7 +144,7 @@ void ahead_pool_rest(struct ahead_pool *pool)
 void ahead_pool_init(struct ahead_pool *pool)
 {
     pool->expectation.wanted = 1;
-    waiting_room_init(&pool->containers, &ahead_pool_policy);
+    waiting_room_init(&pool->containers, &ahead_pool_rules);
 }
 
 void ahead_pool_stop(struct ahead_pool *pool)

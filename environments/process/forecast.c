@@ -144,7 +144,7 @@ static void forecast_start(struct forecast *forecast)
     if (!forecast_has_settled_zygote(forecast))
         return;
     if (!forecast_zygote(forecast))
-        forecast->pythons.wanted = 1; /* a Python that is no copy costs ten times as much */
+        forecast->pythons.wanted = 1; /* a Python that is no worker costs ten times as much */
     (void)waiting_room_restock(&forecasts->pythons, &forecast->pythons, clock_seconds());
     forecast_settle(forecast);
 }

@@ -3,8 +3,8 @@
  * When the script of a command has ended, its Python is started again at once, confined in a tree
  * of its own in every way as it will be then, and waits before it opens its script. The next
  * process with an equal command gets that tree and brings only the code. It shares nothing with the
- * process before but its directory. The Python is a copy of a zygote or, if there can be no zygote,
- * started alone.
+ * process before but its directory. The Python is the worker of a zygote or, if there can be no
+ * zygote, started alone.
  *
  * How many wait, and until when, is in waiting.h. If a Python cannot be used any more, its process
  * only loses the time of a new start. */
@@ -32,7 +32,7 @@ struct forecast {
     struct tree_wish wish;
     char *mark;                 /* owned */
     struct preloads *preloads;  /* owned: the modules for its zygote; or NULL */
-    bool is_alone;              /* it is never started as a copy */
+    bool is_alone;              /* it gets no zygote */
     bool is_due;                /* Pythons are to be started */
     struct expectation zygote;  /* closed: there can be none */
     struct expectation pythons; /* in which code is to run */
@@ -40,8 +40,8 @@ struct forecast {
 
 /* The ways to start and to end what waits for a forecast. */
 struct forecast_ways {
-    struct waiting_policy zygotes;
-    struct waiting_policy pythons;
+    struct waiting_rules zygotes;
+    struct waiting_rules pythons;
 
     /* True when ZYGOTE has imported the modules of PRELOADS, which may be NULL; else it does not
      * wait for orders now. */
@@ -57,7 +57,7 @@ struct forecasts {
     /* Private. */
     struct list all;
     struct waiting_room zygotes; /* ready: they wait for orders */
-    struct waiting_room pythons; /* ready: copies that wait for their code */
+    struct waiting_room pythons; /* ready: workers that wait for their code */
     ev_timer start;
     ev_timer expire;
 };

@@ -166,7 +166,7 @@ static struct waiting *host_make_spare(struct expectation *expectation)
 }
 
 /* A spare waits as long as the host does, so there is no way to end one. */
-static const struct waiting_policy host_spares = {.most = HOST_KINDS, .make = host_make_spare};
+static const struct waiting_rules host_spares = {.most = HOST_KINDS, .make = host_make_spare};
 
 /* A kind that can have no spare now is tried again after the next start. */
 static void host_on_refill(struct ev_loop *loop, ev_timer *timer, int events)

@@ -1,5 +1,5 @@
-/* How a host starts Pythons ahead of their code: as copies of a zygote or, if there can be no
- * zygote, each in a tree of its own. */
+/* How a host starts Pythons ahead of their code: as workers of a zygote or, if there can be no
+ * zygote, each alone. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "environments/process/host_private.h"
@@ -31,12 +31,12 @@ static struct tree *host_begin_ahead(struct forecast *forecast)
 }
 
 /* NULL: a process that comes gets a tree of its own. */
-static struct tree *host_breed(const struct forecast *forecast)
+static struct tree *host_make_worker(const struct forecast *forecast)
 {
     struct waiting *zygote = forecast_zygote(forecast);
     struct error ignored = ERROR_INIT;
 
-    return zygote ? nursery_breed(host_tree_of(zygote), &ignored) : NULL;
+    return zygote ? nursery_make_worker(host_tree_of(zygote), &ignored) : NULL;
 }
 
 static struct waiting *host_make_python(struct expectation *expectation)
@@ -46,7 +46,7 @@ static struct waiting *host_make_python(struct expectation *expectation)
 
     if (!forecast_zygote(forecast))
         return host_waiting(host_begin_ahead(forecast));
-    tree = host_breed(forecast);
+    tree = host_make_worker(forecast);
     if (tree)
         tree->forecast = forecast_hold(forecast);
     return host_waiting(tree);
@@ -75,7 +75,7 @@ static void host_on_zygote(struct tree *tree, enum nursery_news news)
 
 /* A zygote writes in /proc, and has a capability, to map the ids of its workers. The packages that
  * it loads must not have both as root of the machine: they could change settings of the kernel. */
-static bool host_may_nurse(const struct tree_plan *plan)
+static bool host_may_have_zygote(const struct tree_plan *plan)
 {
     struct stat status;
 
@@ -84,7 +84,7 @@ static bool host_may_nurse(const struct tree_plan *plan)
 }
 
 /* A zygote needs every layer that its workers have from it. */
-static struct tree *host_nurse(struct process_host *host, struct forecast *forecast)
+static struct tree *host_start_zygote(struct process_host *host, struct forecast *forecast)
 {
     const unsigned needed = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_CALLS;
     const struct tree_plan plan = machine_plan(host_machine(host), &forecast->wish);
@@ -92,7 +92,7 @@ static struct tree *host_nurse(struct process_host *host, struct forecast *forec
 
     if (host_core(host) < 0 || forecast->is_alone ||
         host_refuses(host, &forecast->wish, &ignored) || (plan.layers & needed) != needed ||
-        plan.layers & LAYER_OFFLINE || !host_may_nurse(&plan))
+        plan.layers & LAYER_OFFLINE || !host_may_have_zygote(&plan))
         return NULL;
     return nursery_new(host, &plan, forecast, host_on_zygote, &ignored);
 }
@@ -100,7 +100,7 @@ static struct tree *host_nurse(struct process_host *host, struct forecast *forec
 static struct waiting *host_make_zygote(struct expectation *expectation)
 {
     struct forecast *forecast = CONTAINER_OF(expectation, struct forecast, zygote);
-    struct waiting *zygote = host_waiting(host_nurse(forecast->forecasts->host, forecast));
+    struct waiting *zygote = host_waiting(host_start_zygote(forecast->forecasts->host, forecast));
 
     if (!zygote)
         expectation_close(expectation, clock_seconds());
@@ -117,7 +117,7 @@ static bool host_load(struct waiting *zygote, struct preloads *preloads)
     return nursery_load(host_tree_of(zygote), preloads);
 }
 
-/* A Python has about 10 MB, a copy 1 MB. Imported modules are the most of a zygote's memory. */
+/* A Python has about 10 MB, a worker 1 MB. Imported modules are the most of a zygote's memory. */
 const struct forecast_ways host_ahead = {
     .zygotes = {.most = 8,
                 .memory = UINT64_C(1) << 30,
@@ -136,7 +136,7 @@ struct tree *host_take_ahead(struct process_host *host, struct forecast *forecas
     if (host_refuses(host, &forecast->wish, &ignored))
         return NULL;
     python = forecast_take(forecast);
-    tree = python ? host_tree_of(python) : host_breed(forecast);
+    tree = python ? host_tree_of(python) : host_make_worker(forecast);
     if (!tree || (!machine_wish_lacks(&forecast->wish, tree->layers) && (tree->role || !has_input)))
         return tree;
     tree_kill(tree);

@@ -21,9 +21,9 @@ void expectation_close(struct expectation *expectation, double now)
     expectation->closed_until = now + WAITING_RETRY_SECONDS;
 }
 
-void waiting_room_init(struct waiting_room *room, const struct waiting_policy *policy)
+void waiting_room_init(struct waiting_room *room, const struct waiting_rules *rules)
 {
-    room->policy = policy;
+    room->rules = rules;
     list_init(&room->list);
 }
 
@@ -73,15 +73,15 @@ struct waiting *waiting_room_take(struct waiting_room *room, struct expectation 
 static void waiting_room_remove(const struct waiting_room *room, struct waiting *waiting)
 {
     waiting_withdraw(waiting);
-    room->policy->end(waiting);
+    room->rules->end(waiting);
 }
 
 static bool waiting_room_is_over(const struct waiting_room *room, unsigned more)
 {
     const struct waiting_sum sum = waiting_room_sum(room);
-    const struct waiting_policy *policy = room->policy;
+    const struct waiting_rules *rules = room->rules;
 
-    return sum.count + more > policy->most || (policy->memory > 0 && sum.memory > policy->memory);
+    return sum.count + more > rules->most || (rules->memory > 0 && sum.memory > rules->memory);
 }
 
 void waiting_room_bound(struct waiting_room *room, const struct waiting *latest, unsigned more)
@@ -105,7 +105,7 @@ bool waiting_room_restock(struct waiting_room *room, struct expectation *expecta
         if (now < expectation->closed_until)
             return false;
         waiting_room_bound(room, NULL, 1);
-        waiting = room->policy->make(expectation);
+        waiting = room->rules->make(expectation);
         if (!waiting)
             return false;
         waiting->expectation = expectation;

@@ -1,4 +1,4 @@
-/* The policy of what waits for code or a command: prepared trees, zygotes, Pythons and containers
+/* The rules for what waits for code or a command: prepared trees, zygotes, Pythons and containers
  * that are started before they are asked for.
  *
  * Each of them is made for an expectation. A waiting room says how many wait, which of them gives
@@ -33,7 +33,7 @@ struct waiting {
     bool is_ready;                   /* else it is being made, or has something else to do */
 };
 
-struct waiting_policy {
+struct waiting_rules {
     unsigned most;   /* in the room; then the oldest gives way */
     uint64_t memory; /* bytes of all in the room; 0: any */
 
@@ -45,8 +45,8 @@ struct waiting_policy {
 };
 
 struct waiting_room {
-    const struct waiting_policy *policy; /* borrowed */
-    struct list list;                    /* of struct waiting, borrowed: the oldest first */
+    const struct waiting_rules *rules; /* borrowed */
+    struct list list;                  /* of struct waiting, borrowed: the oldest first */
 };
 
 struct waiting_sum {
@@ -54,7 +54,7 @@ struct waiting_sum {
     uint64_t memory;
 };
 
-void waiting_room_init(struct waiting_room *room, const struct waiting_policy *policy);
+void waiting_room_init(struct waiting_room *room, const struct waiting_rules *rules);
 
 struct waiting_sum waiting_room_sum(const struct waiting_room *room);
 

@@ -51,7 +51,7 @@ static void give_away(struct waiting *waiting)
     bread->was_ended = true;
 }
 
-static const struct waiting_policy policy = {
+static const struct waiting_rules rules = {
     .most = 6, .memory = 100, .make = bake, .end = give_away};
 
 static int set_up(void **state)
@@ -59,7 +59,7 @@ static int set_up(void **state)
     static struct bakery bakery;
 
     bakery = (struct bakery){0};
-    waiting_room_init(&bakery.room, &policy);
+    waiting_room_init(&bakery.room, &rules);
     for (size_t i = 0; i < ARRAY_SIZE(bakery.customers); i++)
         bakery.customers[i] = (struct customer){.expectation.wanted = 1, .bakery = &bakery};
     *state = &bakery;
