@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AHEAD_CONTAINER_IDLE_SECONDS 300. /* after which nobody is expected to come back */
-
 enum { CODE_NAME_DIGITS = 16 };
 
 static const struct state ahead_container_states[] = {
@@ -35,7 +33,7 @@ static void ahead_container_set_state(struct ahead_container *container,
                                       enum ahead_container_state state)
 {
     if (container->state == AHEAD_CONTAINER_STARTING)
-        container->seconds = clock_seconds() - container->begun;
+        container->seconds = clock_seconds() - container->waiting.since;
     state_change(ahead_container_states, container->state, state, "container ahead %s",
                  container->name);
     container->state = state;
@@ -118,7 +116,7 @@ static int ahead_container_start(struct ahead_container *container,
         .nonce = container->nonce,
         .code_file = container->code_file,
         .streams = direct_streams_path(&container->streams),
-        .idle_seconds = AHEAD_CONTAINER_IDLE_SECONDS,
+        .idle_seconds = WAITING_SECONDS,
     };
     AUTO_JSON json_t *definition = docker_order_describe(order, &own, err);
 
@@ -139,12 +137,11 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
 {
     struct ahead_container *container = NEW(struct ahead_container);
 
-    list_init(&container->link);
+    waiting_init(&container->waiting);
     container->key = key;
     container->directory = memory_copy_string(order->request.directory);
     container->site = order->site;
     container->code = -1;
-    container->begun = clock_seconds();
     container->name = docker_site_name(order->site);
     container->nonce = random_digits(LAST_WORDS_NONCE);
     container->container.output = ahead_container_on_output;
@@ -167,7 +164,7 @@ void ahead_container_free(struct ahead_container *container)
         return;
     container_cancel(&container->container);
     direct_streams_end(&container->streams);
-    list_remove(&container->link);
+    waiting_withdraw(&container->waiting);
     if (container->code >= 0) {
         (void)unlink(container->code_file);
         close(container->code);

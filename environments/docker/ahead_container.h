@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "base/list.h"
 #include "environments/docker/direct_streams.h"
 #include "environments/engine/container.h"
+#include "environments/process/waiting.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct ahead_container {
     void (*over)(struct ahead_container *container); /* it has ended without being taken */
     struct ahead_pool *pool;                         /* borrowed */
 
-    struct list link; /* in its pool */
+    struct waiting waiting; /* in its pool */
     enum ahead_container_state state;
     struct container container;
     struct direct_streams streams;  /* of the container, if the engine is local */
@@ -40,8 +40,7 @@ struct ahead_container {
     char *nonce;                    /* owned: of the last words */
     char *code_file;                /* owned: the path of the file over script.py */
     int code;                       /* owned: that file, open for writing */
-    double begun;                   /* CLOCK_MONOTONIC seconds */
-    double seconds; /* from then until it was ready for a script, or a script came */
+    double seconds; /* from its start until it was ready for a script, or a script came */
 };
 
 /* Begins to start a container for ORDER, whose KEY is taken; `over` may come from then on, never

@@ -7,27 +7,24 @@
  * several containers wait, until a container has waited in vain. */
 #pragma once
 
-#include "base/list.h"
+#include "environments/process/waiting.h"
 
-#include <ev.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 struct ahead_container;
 struct docker_order;
-struct docker_site;
 
 struct ahead_pool {
-    struct docker_site *site;  /* borrowed */
-    struct list containers;    /* in the order of their starts */
-    struct docker_order *next; /* owned: the order that is expected, or NULL */
-    unsigned wanted;           /* containers that are to wait for this order */
-    bool is_repeated;          /* the order before it had the same directory */
-    unsigned misses;           /* containers removed unused since the last was taken */
-    double closed_until;       /* monotonic seconds: none is started until then */
-    ev_timer rest;
+    struct waiting_room containers; /* owned */
+    struct docker_order *next;      /* owned: the order that is expected, or NULL */
+    struct expectation expectation; /* of this order */
+    json_t *key;                    /* owned: of this order when containers were started last */
+    bool is_repeated;               /* the order before it had the same directory */
+    unsigned misses;                /* containers removed unused since the last was taken */
 };
 
-void ahead_pool_init(struct ahead_pool *pool, struct docker_site *site);
+void ahead_pool_init(struct ahead_pool *pool);
 
 /* Removes all of them; there are no more runs. */
 void ahead_pool_stop(struct ahead_pool *pool);
@@ -41,5 +38,5 @@ void ahead_pool_expect(struct ahead_pool *pool, struct docker_order *order);
 /* A container failed or printed too early: no further one is started for a while. */
 void ahead_pool_close(struct ahead_pool *pool);
 
-/* No run uses the environment: containers may be started soon. */
+/* No run uses the environment: containers may be started. */
 void ahead_pool_rest(struct ahead_pool *pool);

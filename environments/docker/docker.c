@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define DOCKER_REST_SECONDS 0.05 /* a client that makes one call has left by then */
+
 struct docker_environment {
     struct environment environment;
     struct docker_site site;
@@ -29,6 +31,7 @@ struct docker_environment {
     struct kept_pool kept;
     struct ahead_pool ahead;
     struct docker_sweep sweep;
+    ev_timer rest; /* before something waits for the next call */
     bool is_prepared;
 };
 
@@ -193,12 +196,23 @@ static struct execution *docker_start(struct environment *environment,
     return docker_run_start(order, request, listener, err);
 }
 
-static void docker_rest(struct environment *environment)
+static void docker_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    struct docker_environment *docker = docker_of(environment);
+    struct docker_environment *docker = CONTAINER_OF(timer, struct docker_environment, rest);
 
+    (void)events;
+    ev_timer_stop(loop, timer);
+    if (docker->environment.users > 0)
+        return;
     kept_pool_rest(&docker->kept);
     ahead_pool_rest(&docker->ahead);
+}
+
+/* A little later: the answer of the last run goes out first, and the client may be gone then. */
+static void docker_rest(struct environment *environment)
+{
+    ev_now_update(environment->loop);
+    ev_timer_again(environment->loop, &docker_of(environment)->rest);
 }
 
 static enum script_delivery docker_delivery(const struct environment *environment)
@@ -239,6 +253,7 @@ static void docker_stop(struct environment *environment)
 {
     struct docker_environment *docker = docker_of(environment);
 
+    ev_timer_stop(environment->loop, &docker->rest);
     docker_sweep_stop(&docker->sweep);
     kept_pool_stop(&docker->kept);
     ahead_pool_stop(&docker->ahead);
@@ -319,7 +334,8 @@ static struct environment *docker_environment_new(struct environment_recipe *rec
     docker->site.met = docker_on_met;
     docker->site.stayed = docker_on_stayed;
     kept_pool_init(&docker->kept, &docker->site);
-    ahead_pool_init(&docker->ahead, &docker->site);
+    ahead_pool_init(&docker->ahead);
+    ev_timer_init(&docker->rest, docker_on_rest, 0., DOCKER_REST_SECONDS);
     docker_sweep_init(&docker->sweep, &docker->site);
     docker->image.done = docker_on_image;
     docker->python.done = docker_on_python;

@@ -13,6 +13,7 @@
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/exec.h"
+#include "environments/process/waiting.h"
 #include "environments/run_variables.h"
 
 #include <assert.h>
@@ -167,7 +168,7 @@ static void kept_call_on_agreed(struct exec *exec)
 static void kept_call_take_wait(struct kept_call *call)
 {
     struct kept_container *container = call->container;
-    AUTO_JSON json_t *key = kept_call_describe(call, KEPT_WAIT_SECONDS);
+    AUTO_JSON json_t *key = kept_call_describe(call, WAITING_SECONDS);
 
     call->ask.is_for_it = json_equal(container->wait.key, key);
     if (!call->ask.is_for_it)
@@ -225,7 +226,7 @@ static struct process_end kept_call_describe_end(const struct kept_call *call)
 static void kept_container_expect(struct kept_container *container, const struct kept_call *call)
 {
     json_decref(container->next);
-    container->next = container->waits ? kept_call_describe(call, KEPT_WAIT_SECONDS) : NULL;
+    container->next = container->waits ? kept_call_describe(call, WAITING_SECONDS) : NULL;
 }
 
 /* The one way out of a call: its container is idle, or over and goes with it. */

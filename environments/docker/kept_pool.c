@@ -9,7 +9,6 @@
 
 #define KEPT_POOL_IDLE_SECONDS 3600. /* after which nobody is expected to come back */
 #define KEPT_POOL_LOOK_SECONDS 60.   /* between two looks for idle containers */
-#define KEPT_POOL_REST_SECONDS 0.05  /* a client that makes one call has left by then */
 
 enum { KEPT_POOL_MOST = 16 }; /* then the container idle for longest makes room */
 
@@ -101,28 +100,10 @@ static void kept_pool_on_look(struct ev_loop *loop, ev_timer *timer, int events)
     }
 }
 
-static void kept_pool_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    struct kept_pool *pool = CONTAINER_OF(timer, struct kept_pool, rest);
-
-    (void)loop;
-    (void)events;
-    if (pool->site->environment->users > 0)
-        return;
-    LIST_FOR_EACH (&pool->containers, link)
-        kept_container_rest(CONTAINER_OF(link, struct kept_container, link));
-}
-
 void kept_pool_rest(struct kept_pool *pool)
 {
-    struct ev_loop *loop = pool->site->environment->loop;
-
-    if (list_is_empty(&pool->containers))
-        return;
-    ev_now_update(loop);
-    ev_timer_stop(loop, &pool->rest);
-    ev_timer_set(&pool->rest, KEPT_POOL_REST_SECONDS, 0.);
-    ev_timer_start(loop, &pool->rest);
+    LIST_FOR_EACH (&pool->containers, link)
+        kept_container_rest(CONTAINER_OF(link, struct kept_container, link));
 }
 
 void kept_pool_init(struct kept_pool *pool, struct docker_site *site)
@@ -130,7 +111,6 @@ void kept_pool_init(struct kept_pool *pool, struct docker_site *site)
     pool->site = site;
     list_init(&pool->containers);
     ev_timer_init(&pool->look, kept_pool_on_look, KEPT_POOL_LOOK_SECONDS, KEPT_POOL_LOOK_SECONDS);
-    ev_timer_init(&pool->rest, kept_pool_on_rest, KEPT_POOL_REST_SECONDS, 0.);
 }
 
 void kept_pool_begin(struct kept_pool *pool)
@@ -141,7 +121,6 @@ void kept_pool_begin(struct kept_pool *pool)
 void kept_pool_stop(struct kept_pool *pool)
 {
     ev_timer_stop(pool->site->environment->loop, &pool->look);
-    ev_timer_stop(pool->site->environment->loop, &pool->rest);
     LIST_FOR_EACH_SAFE (&pool->containers, link) {
         struct kept_container *container = CONTAINER_OF(link, struct kept_container, link);
 

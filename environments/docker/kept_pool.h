@@ -21,7 +21,6 @@ struct kept_pool {
     struct docker_site *site; /* borrowed */
     struct list containers;   /* of struct kept_container; owned */
     ev_timer look;            /* for containers that have been idle for long */
-    ev_timer rest;            /* to let runs wait in containers that are idle */
 };
 
 void kept_pool_init(struct kept_pool *pool, struct docker_site *site);
@@ -36,7 +35,7 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
                                   const struct execution_request *request, bool waits,
                                   struct execution_listener *listener, struct error *err);
 
-/* No run uses the environment: runs may soon wait in the idle containers. */
+/* No run uses the environment: runs may wait in the idle containers. */
 void kept_pool_rest(struct kept_pool *pool);
 
 /* Removes all containers, in the background. A container with a call, which has been killed, is

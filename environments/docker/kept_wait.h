@@ -12,8 +12,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define KEPT_WAIT_SECONDS 300. /* after which nobody is expected to come back */
-
 struct docker_site;
 
 struct kept_wait {

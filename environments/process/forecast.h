@@ -1,12 +1,13 @@
-/* Programs that are started ahead of their code.
+/* Forecasts: commands that are expected again, with other code.
  *
- * When the script of a command has ended, the same command is expected again, with other code. So
- * its interpreter is started at once, confined in a tree of its own in every way as it will be
- * then, and waits before it opens its script. The next process with an equal command gets that tree
- * and brings only the code. It shares nothing with the process before but its directory.
+ * When the script of a command has ended, its Python is started again at once, confined in a tree
+ * of its own in every way as it will be then, and waits before it opens its script. The next
+ * process with an equal command gets that tree and brings only the code. It shares nothing with the
+ * process before but its directory. The Python is the worker of a zygote or, if there can be no
+ * zygote, started alone.
  *
- * Their number and their memory are limited. A program that no process has come for ends after a
- * while. If a program cannot be used any more, its process only loses the time of a new start. */
+ * How many wait, and until when, is in waiting.h. If a Python cannot be used any more, its process
+ * only loses the time of a new start. */
 #pragma once
 
 #include "base/buffer.h"
@@ -16,49 +17,35 @@
 #include "environments/process/preloads.h"
 #include "environments/process/process.h"
 #include "environments/process/recurrence.h"
+#include "environments/process/waiting.h"
 
 #include <ev.h>
 #include <stdbool.h>
 
-/* A command that is expected. */
 struct forecast {
-    struct list link;            /* in struct forecasts, unless its process runs */
-    struct recurrent recurrent;  /* while a process may come for it */
-    struct forecasts *forecasts; /* borrowed: the forecasts that have it, or NULL */
+    struct list link;            /* in its forecasts */
+    struct forecasts *forecasts; /* borrowed */
+    unsigned holders;            /* trees, and itself while it is due */
+    struct recurrent recurrent;  /* while a process may come for it: of the latest user */
     struct buffer job;           /* its CONTROL_RUN, without limits */
     struct process_limits limits;
     struct tree_wish wish;
-    char *mark;                /* owned */
-    struct preloads *preloads; /* owned: the modules for its zygote; or NULL */
-    struct tree *tree;         /* borrowed: the tree it was started in, which owns the forecast */
-    double since;              /* CLOCK_MONOTONIC seconds: its start, or the last use of a zygote */
-    bool is_alone;             /* it is never started as a copy */
-    bool is_zygote;
-    bool is_ready;   /* of a zygote: it waits for orders; of a copy: for its code */
-    bool has_failed; /* of a zygote: there can be none for this command */
-    int copies;      /* of a zygote: how many copies are to wait for their code */
-    uint64_t memory; /* of a zygote: bytes of its own, with imported modules */
+    char *mark;                 /* owned */
+    struct preloads *preloads;  /* owned: the modules for its zygote; or NULL */
+    bool is_alone;              /* it gets no zygote */
+    bool is_due;                /* Pythons are to be started */
+    struct expectation zygote;  /* closed: there can be none */
+    struct expectation pythons; /* in which code is to run */
 };
 
-/* The ways to start an expected program. A tree that is made for a forecast owns it; NULL: it
- * cannot be made. */
+/* The ways to start and to end what waits for a forecast. */
 struct forecast_ways {
-    struct tree *(*begin)(struct process_host *host, struct forecast *forecast);
-    struct tree *(*nurse)(struct process_host *host, struct forecast *forecast); /* as a zygote */
+    struct waiting_rules zygotes;
+    struct waiting_rules pythons;
 
-    /* True when the zygote in NURSERY has imported the modules of PRELOADS, which may be NULL; else
-     * it does not wait for orders now. */
-    bool (*load)(struct tree *nursery, struct preloads *preloads);
-
-    /* Bytes that the zygote in NURSERY has for itself. */
-    uint64_t (*measure)(const struct tree *nursery);
-
-    /* Starts a copy of the zygote in NURSERY. If FORECAST is NULL, it is for a process that has
-     * come. */
-    struct tree *(*breed)(struct tree *nursery, struct forecast *forecast);
-
-    void (*end)(struct tree *tree);    /* it withdraws its forecast */
-    void (*retire)(struct tree *tree); /* the same for a zygote */
+    /* True when ZYGOTE has imported the modules of PRELOADS, which may be NULL; else it does not
+     * wait for orders now. */
+    bool (*load)(struct waiting *zygote, struct preloads *preloads);
 };
 
 struct forecasts {
@@ -68,40 +55,43 @@ struct forecasts {
     const struct forecast_ways *ways;
 
     /* Private. */
-    struct list expected;  /* of struct forecast, owned */
-    struct list started;   /* of struct forecast, owned by their trees; the oldest first */
-    struct list nurseries; /* the same; owned if no zygote can be had */
+    struct list all;
+    struct waiting_room zygotes; /* ready: they wait for orders */
+    struct waiting_room pythons; /* ready: workers that wait for their code */
     ev_timer start;
     ev_timer expire;
 };
 
 void forecasts_init(struct forecasts *forecasts);
 
-/* Frees the forecasts that have no tree. The others belong to their trees. */
+/* No tree is left. */
 void forecasts_deinit(struct forecasts *forecasts);
 
-/* JOB, the message for COMMAND, which asks for WISH, is copied. Owned by the caller. */
-struct forecast *forecast_new(const struct process_command *command, const struct buffer *job,
-                              const struct tree_wish *wish);
+/* The forecast of COMMAND, held. JOB, its message, is copied; the command asks for WISH. */
+struct forecast *forecasts_hold(struct forecasts *forecasts, const struct process_command *command,
+                                const struct buffer *job, const struct tree_wish *wish);
 
-/* Harmless for NULL, as the next. */
-void forecast_free(struct forecast *forecast);
+/* Adds a holder. Returns FORECAST. */
+struct forecast *forecast_hold(struct forecast *forecast);
 
-/* From now on no process gets its tree. */
-void forecast_withdraw(struct forecast *forecast);
+/* Harmless for NULL. */
+void forecast_drop(struct forecast *forecast);
 
-/* FORECAST (taken) is started soon, if a process may still come for it. */
-void forecasts_expect(struct forecasts *forecasts, struct forecast *forecast);
+/* Pythons are started for FORECAST soon, if a process may still come for them. One hold is taken.
+ */
+void forecast_expect(struct forecast *forecast);
 
-/* FORECAST is among the nurseries. If IS_READY, its zygote waits for orders; else there is none,
- * and FORECASTS owns FORECAST from now on, without a tree. */
-void forecasts_note_zygote(struct forecasts *forecasts, struct forecast *forecast, bool is_ready);
+/* The zygote of FORECAST that waits for orders, borrowed, or NULL. */
+struct waiting *forecast_zygote(const struct forecast *forecast);
 
-/* A zygote is no longer among the nurseries, so another may be started. */
+/* A Python that has been started for FORECAST, or NULL. */
+struct waiting *forecast_take(struct forecast *forecast);
+
+/* ZYGOTE, with MEMORY, waits for orders. */
+void forecasts_note_zygote(struct forecasts *forecasts, struct waiting *zygote, uint64_t memory);
+
+/* A zygote is no longer there, so what is due may be started in another way. */
 void forecasts_look_again(struct forecasts *forecasts);
 
-/* Counts the Pythons that have been started ahead of calls. */
+/* Counts what waits. */
 struct process_ahead forecasts_describe(const struct forecasts *forecasts);
-
-/* Takes the tree that has been started for a command equal to FORECAST's, or NULL. */
-struct tree *forecasts_take(struct forecasts *forecasts, const struct forecast *forecast);

@@ -1,6 +1,7 @@
 #include "environments/process/host.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/cpu_share.h"
@@ -20,7 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TIDY_SECONDS    0.01 /* a cgroup is busy for about so long */
+#define REFILL_SECONDS  0.001 /* behind the start that took a spare */
+#define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
 #define ORPHANS_HURRY   0.2
 #define TRY_SECONDS     5.0 /* a machine so busy is assumed to have a sandbox */
@@ -34,7 +36,7 @@ enum {
 struct host_kind {
     struct process_host *host; /* borrowed */
     unsigned sandbox;          /* layers */
-    struct spare_maker maker;
+    struct expectation spare;
     json_t *expected; /* owned: what will be missing in the next tree, as far as is known */
 };
 
@@ -46,25 +48,21 @@ struct process_host {
     int runner;   /* owned: the executable */
     int core;     /* owned: the library of zygotes; -1: there is none */
     double cpus;
-    struct list trees;         /* owned */
-    unsigned long next_number; /* of a tree */
-    struct spares spares;      /* some of them */
+    struct list trees;          /* owned */
+    unsigned long next_number;  /* of a tree */
+    struct waiting_room spares; /* some of them */
     struct forecasts forecasts;
     bool stopping;
     pid_t lingering; /* a zombie that the last look for orphans has seen */
+    ev_timer refill;
     ev_timer tidy;
     ev_timer orphans;
     ev_prepare finish;
 };
 
-static const struct {
-    const char *key;
-    unsigned sandbox;
-} host_kinds[HOST_KINDS] = {
-    {"runner", 0},
-    {"sandbox", LAYERS_OF_SANDBOX},
-    {"sandbox with network", LAYERS_OF_SANDBOX & ~LAYER_NETWORK},
-};
+/* Their layers: without a sandbox, in one, in one with a network. */
+static const unsigned host_kinds[HOST_KINDS] = {0, LAYERS_OF_SANDBOX,
+                                                LAYERS_OF_SANDBOX & ~LAYER_NETWORK};
 
 static struct host_kind *host_kind_of(struct process_host *host, const struct tree_wish *wish)
 {
@@ -118,7 +116,7 @@ void host_note_started(struct process_host *host, const struct tree *tree)
 void host_expect_again(struct tree *tree)
 {
     if (tree->forecast && !tree->host->stopping)
-        forecasts_expect(&tree->host->forecasts, STEAL_PTR(tree->forecast));
+        forecast_expect(STEAL_PTR(tree->forecast));
 }
 
 static void host_tell_end(struct tree *tree)
@@ -152,9 +150,9 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
     }
 }
 
-static struct spare *host_make_spare(struct spare_maker *maker)
+static struct waiting *host_make_spare(struct expectation *expectation)
 {
-    const struct host_kind *kind = CONTAINER_OF(maker, struct host_kind, maker);
+    const struct host_kind *kind = CONTAINER_OF(expectation, struct host_kind, spare);
     struct process_host *host = kind->host;
     const struct tree_wish wish = {.sandbox = kind->sandbox};
     const struct tree_plan plan = machine_plan_of_spare(&host->machine, &wish);
@@ -164,7 +162,26 @@ static struct spare *host_make_spare(struct spare_maker *maker)
     if (host->stopping || machine_falls_short(&host->machine, &plan))
         return NULL;
     tree = tree_new(host, &plan, &ignored);
-    return tree ? &tree->spare : NULL;
+    return tree ? &tree->waiting : NULL;
+}
+
+/* A spare waits as long as the host does, so there is no way to end one. */
+static const struct waiting_rules host_spares = {.most = HOST_KINDS, .make = host_make_spare};
+
+/* A kind that can have no spare now is tried again after the next start. */
+static void host_on_refill(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct process_host *host = CONTAINER_OF(timer, struct process_host, refill);
+
+    (void)events;
+    ev_timer_stop(loop, timer);
+    for (size_t i = 0; i < HOST_KINDS; i++)
+        (void)waiting_room_restock(&host->spares, &host->kinds[i].spare, clock_seconds());
+}
+
+static void host_refill(struct process_host *host)
+{
+    ev_timer_again(host->settings.loop, &host->refill);
 }
 
 /* Spares are kept of the kinds that are used. */
@@ -174,11 +191,12 @@ static void host_init_kinds(struct process_host *host)
         struct host_kind *kind = &host->kinds[i];
 
         kind->host = host;
-        kind->sandbox = host_kinds[i].sandbox;
-        kind->maker = (struct spare_maker){
-            .key = host_kinds[i].key, .count = i == 0, .make = host_make_spare};
-        spares_add(&host->spares, &kind->maker);
+        kind->sandbox = host_kinds[i];
+        kind->spare.wanted = i == 0;
     }
+    waiting_room_init(&host->spares, &host_spares);
+    ev_timer_init(&host->refill, host_on_refill, 0., REFILL_SECONDS);
+    host_refill(host);
 }
 
 static void host_on_tidy(struct ev_loop *loop, ev_timer *timer, int events)
@@ -268,7 +286,6 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_open_files();
     ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
-    spares_init(&host->spares, settings->loop);
     host->forecasts = (struct forecasts){.loop = settings->loop, .host = host, .ways = &host_ahead};
     forecasts_init(&host->forecasts);
     host_init_kinds(host);
@@ -296,7 +313,7 @@ void process_host_free(struct process_host *host)
 {
     if (!host)
         return;
-    spares_deinit(&host->spares);
+    ev_timer_stop(host->settings.loop, &host->refill);
     forecasts_deinit(&host->forecasts);
     ev_timer_stop(host->settings.loop, &host->tidy);
     ev_timer_stop(host->settings.loop, &host->orphans);
@@ -339,7 +356,7 @@ static void host_look_at(struct process_host *host, struct host_kind *kind)
 /* From now on there are spares of KIND. */
 static void host_use(struct process_host *host, struct host_kind *kind)
 {
-    kind->maker.count = 1;
+    kind->spare.wanted = 1;
     host_look_at(host, kind);
 }
 
@@ -363,7 +380,7 @@ bool process_host_has_sandbox(struct process_host *host, const struct process_sa
     if (plan.layers & LAYERS_OF_FILES)
         return true;
     host_use(host, host_kind_of(host, &wish));
-    spares_refill(&host->spares);
+    host_refill(host);
     return false;
 }
 
@@ -397,7 +414,7 @@ void process_host_try_sandbox(struct process_host *host)
     if (landlock_can_hold_files())
         return;
     host_use(host, host_kind_of(host, &wish));
-    spares_refill(&host->spares);
+    host_refill(host);
     ev_timer_init(&bound, host_on_tried, TRY_SECONDS, 0.);
     ev_timer_start(host->settings.loop, &bound);
     while (ev_is_active(&bound) && !host_has_tried(host, &wish))
@@ -450,7 +467,7 @@ void host_retry(struct process_host *host, struct tree *tree)
     struct tree *other;
 
     if (!tree->process) {
-        spares_refill(&host->spares);
+        host_refill(host);
         return;
     }
     other = tree_new(host, &plan, &err);
@@ -458,7 +475,6 @@ void host_retry(struct process_host *host, struct tree *tree)
         return;
     other->is_second = true;
     other->forecast = STEAL_PTR(tree->forecast);
-    forecast_withdraw(other->forecast);
     other->code = STEAL_FD(tree->code);
     other->input = STEAL_FD(tree->input);
     other->has_input = tree->has_input;
@@ -480,16 +496,17 @@ struct tree *host_take(struct process_host *host, const struct tree_wish *wish, 
 {
     const struct tree_plan plan = machine_plan(&host->machine, wish);
     struct host_kind *kind = host_kind_of(host, wish);
-    struct spare *spare;
+    struct waiting *spare;
     struct tree *tree;
 
     if (host_refuses(host, wish, err))
         return NULL;
     host_use(host, kind);
-    spare = spares_take(&host->spares, kind->maker.key);
+    spare = waiting_room_take(&host->spares, &kind->spare, clock_seconds());
+    host_refill(host);
     if (!spare)
         return tree_new(host, &plan, err);
-    tree = CONTAINER_OF(spare, struct tree, spare);
+    tree = CONTAINER_OF(spare, struct tree, waiting);
     if (machine_wish_lacks(wish, tree->layers)) { /* made when the machine had less */
         tree_kill(tree);
         return tree_new(host, &plan, err);

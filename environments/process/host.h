@@ -1,5 +1,5 @@
 /* Where processes are started: the runner executable, the layers of the kernel, the cgroups, and a
- * runner that is prepared ahead of time (spares.h).
+ * runner that is prepared ahead of time: a spare.
  *
  * The host learns by trying which layers the kernel gives. A runner that is refused a namespace
  * says so. If the refusal proves that the machine has none, the next trees are made without it, as

@@ -1,5 +1,6 @@
-/* How a host starts programs ahead of their code: as copies of a zygote or, if there can be no
- * zygote, each in a tree of its own. */
+/* How a host starts Pythons ahead of their code: as workers of a zygote or, if there can be no
+ * zygote, each alone. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "environments/process/host_private.h"
 #include "environments/process/nursery.h"
@@ -8,38 +9,73 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct tree *host_begin_ahead(struct process_host *host, struct forecast *forecast)
+static struct tree *host_tree_of(struct waiting *waiting)
+{
+    return CONTAINER_OF(waiting, struct tree, waiting);
+}
+
+/* TREE, or NULL, may have failed already. */
+static struct waiting *host_waiting(struct tree *tree)
+{
+    return tree && tree->state < TREE_EMPTYING ? &tree->waiting : NULL;
+}
+
+static struct tree *host_begin_ahead(struct forecast *forecast)
 {
     struct error ignored = ERROR_INIT; /* a process that comes gets the error again */
-    struct tree *tree = host_take(host, &forecast->wish, &ignored);
+    struct tree *tree = host_take(forecast->forecasts->host, &forecast->wish, &ignored);
 
-    if (tree && tree_start_ahead(tree, forecast, &ignored) < 0) {
+    if (tree && tree_start_ahead(tree, forecast, &ignored) < 0)
         tree_kill(tree);
-        return NULL;
-    }
     return tree;
+}
+
+/* NULL: a process that comes gets a tree of its own. */
+static struct tree *host_make_worker(const struct forecast *forecast)
+{
+    struct waiting *zygote = forecast_zygote(forecast);
+    struct error ignored = ERROR_INIT;
+
+    return zygote ? nursery_make_worker(host_tree_of(zygote), &ignored) : NULL;
+}
+
+static struct waiting *host_make_python(struct expectation *expectation)
+{
+    struct forecast *forecast = CONTAINER_OF(expectation, struct forecast, pythons);
+    struct tree *tree;
+
+    if (!forecast_zygote(forecast))
+        return host_waiting(host_begin_ahead(forecast));
+    tree = host_make_worker(forecast);
+    if (tree)
+        tree->forecast = forecast_hold(forecast);
+    return host_waiting(tree);
+}
+
+static void host_end_python(struct waiting *waiting)
+{
+    tree_kill(host_tree_of(waiting));
 }
 
 static void host_on_zygote(struct tree *tree, enum nursery_news news)
 {
     struct forecasts *forecasts = host_forecasts(tree->host);
-    struct forecast *forecast = tree->forecast;
 
-    if (!forecast || list_is_empty(&forecast->link))
+    if (list_is_empty(&tree->waiting.link))
         return; /* no process waits for it */
-    if (news == NURSERY_OUT_OF_DATE) {
-        forecast_withdraw(forecast);
-        forecasts_look_again(forecasts);
+    if (news == NURSERY_WAITS) {
+        forecasts_note_zygote(forecasts, &tree->waiting, nursery_measure(tree));
         return;
     }
+    waiting_withdraw(&tree->waiting);
     if (news == NURSERY_FAILED)
-        tree->forecast = NULL;
-    forecasts_note_zygote(forecasts, forecast, news == NURSERY_WAITS);
+        expectation_close(&tree->forecast->zygote, clock_seconds());
+    forecasts_look_again(forecasts);
 }
 
 /* A zygote writes in /proc, and has a capability, to map the ids of its workers. The packages that
  * it loads must not have both as root of the machine: they could change settings of the kernel. */
-static bool host_may_nurse(const struct tree_plan *plan)
+static bool host_may_have_zygote(const struct tree_plan *plan)
 {
     struct stat status;
 
@@ -48,7 +84,7 @@ static bool host_may_nurse(const struct tree_plan *plan)
 }
 
 /* A zygote needs every layer that its workers have from it. */
-static struct tree *host_nurse(struct process_host *host, struct forecast *forecast)
+static struct tree *host_start_zygote(struct process_host *host, struct forecast *forecast)
 {
     const unsigned needed = LAYER_PID_NAMESPACE | LAYER_ROOT | LAYER_CALLS;
     const struct tree_plan plan = machine_plan(host_machine(host), &forecast->wish);
@@ -56,46 +92,51 @@ static struct tree *host_nurse(struct process_host *host, struct forecast *forec
 
     if (host_core(host) < 0 || forecast->is_alone ||
         host_refuses(host, &forecast->wish, &ignored) || (plan.layers & needed) != needed ||
-        plan.layers & LAYER_OFFLINE || !host_may_nurse(&plan))
+        plan.layers & LAYER_OFFLINE || !host_may_have_zygote(&plan))
         return NULL;
     return nursery_new(host, &plan, forecast, host_on_zygote, &ignored);
 }
 
-static struct tree *host_breed(struct tree *nursery, struct forecast *forecast)
+static struct waiting *host_make_zygote(struct expectation *expectation)
 {
-    struct error ignored = ERROR_INIT; /* a process that comes gets a tree of its own */
-    struct tree *tree = nursery_breed(nursery, &ignored);
+    struct forecast *forecast = CONTAINER_OF(expectation, struct forecast, zygote);
+    struct waiting *zygote = host_waiting(host_start_zygote(forecast->forecasts->host, forecast));
 
-    if (tree)
-        tree->forecast = forecast;
-    return tree;
+    if (!zygote)
+        expectation_close(expectation, clock_seconds());
+    return zygote;
 }
 
-static void host_retire(struct tree *tree)
+static void host_end_zygote(struct waiting *waiting)
 {
-    forecast_withdraw(tree->forecast);
-    nursery_retire(tree);
+    nursery_retire(host_tree_of(waiting));
 }
 
+static bool host_load(struct waiting *zygote, struct preloads *preloads)
+{
+    return nursery_load(host_tree_of(zygote), preloads);
+}
+
+/* A Python has about 10 MB, a worker 1 MB. Imported modules are the most of a zygote's memory. */
 const struct forecast_ways host_ahead = {
-    .begin = host_begin_ahead,
-    .nurse = host_nurse,
-    .load = nursery_load,
-    .measure = nursery_measure,
-    .breed = host_breed,
-    .end = tree_kill,
-    .retire = host_retire,
+    .zygotes = {.most = 8,
+                .memory = UINT64_C(1) << 30,
+                .make = host_make_zygote,
+                .end = host_end_zygote},
+    .pythons = {.most = 8, .make = host_make_python, .end = host_end_python},
+    .load = host_load,
 };
 
-struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
-                             bool has_input)
+struct tree *host_take_ahead(struct process_host *host, struct forecast *forecast, bool has_input)
 {
     struct error ignored = ERROR_INIT; /* the process gets the error again */
+    struct waiting *python;
     struct tree *tree;
 
     if (host_refuses(host, &forecast->wish, &ignored))
         return NULL;
-    tree = forecasts_take(host_forecasts(host), forecast);
+    python = forecast_take(forecast);
+    tree = python ? host_tree_of(python) : host_make_worker(forecast);
     if (!tree || (!machine_wish_lacks(&forecast->wish, tree->layers) && (tree->role || !has_input)))
         return tree;
     tree_kill(tree);

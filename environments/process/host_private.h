@@ -39,8 +39,7 @@ struct tree *host_take(struct process_host *host, const struct tree_wish *wish, 
 
 /* The tree in which the program of FORECAST has been started, or NULL. HAS_INPUT: it is to get a
  * standard input as well, which only a copy of a zygote can get. */
-struct tree *host_take_ahead(struct process_host *host, const struct forecast *forecast,
-                             bool has_input);
+struct tree *host_take_ahead(struct process_host *host, struct forecast *forecast, bool has_input);
 
 /* The command of TREE, which does not end soon, is expected to come again beside it. */
 void host_expect_again(struct tree *tree);

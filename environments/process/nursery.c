@@ -22,7 +22,7 @@
 #define WORKER_SECONDS           2.  /* until a worker waits for its code: usually milliseconds */
 
 struct nursery {
-    bool has_bred; /* a worker has once waited for its code */
+    bool has_had_worker; /* a worker has once waited for its code */
     nursery_note *note;
     pid_t pid;                 /* of the zygote */
     int orders;                /* owned: the socket to the zygote; -1: none */
@@ -81,7 +81,7 @@ static void nursery_spoil(struct tree *tree, const char *why)
 /* If the zygote has made workers, another may be had; else the next would fail as well. */
 static enum nursery_news nursery_prospect(const struct tree *tree)
 {
-    return tree->nursery->has_bred ? NURSERY_OUT_OF_DATE : NURSERY_FAILED;
+    return tree->nursery->has_had_worker ? NURSERY_OUT_OF_DATE : NURSERY_FAILED;
 }
 
 static void nursery_fail(struct tree *tree)
@@ -294,7 +294,7 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
     list_init(&tree->nursery->workers);
     tree_begin(tree, &spawned);
     nursery_watch(tree);
-    tree->forecast = forecast;
+    tree->forecast = forecast_hold(forecast);
     if (tree_limit(tree, &forecast->limits, err) < 0)
         tree_kill(tree);
     return tree;
@@ -352,9 +352,8 @@ static void worker_on_zygote(struct tree *tree, pid_t pid)
 static void worker_on_waiting(struct tree *tree)
 {
     if (tree->parent)
-        tree->parent->nursery->has_bred = true;
-    if (tree->forecast)
-        tree->forecast->is_ready = true;
+        tree->parent->nursery->has_had_worker = true;
+    tree->waiting.is_ready = true;
 }
 
 static void worker_on_failed(struct tree *tree)
@@ -440,7 +439,7 @@ static int worker_limit(struct tree *tree, struct cgroup_tree *cgroups, struct e
     return tree_limit(tree, &tree->parent->forecast->limits, err);
 }
 
-struct tree *nursery_breed(struct tree *parent, struct error *err)
+struct tree *nursery_make_worker(struct tree *parent, struct error *err)
 {
     const struct tree_plan plan = {
         .wish = parent->wish,

@@ -15,7 +15,7 @@ enum nursery_news {
 
 typedef void nursery_note(struct tree *tree, enum nursery_news news);
 
-/* Starts a nursery for HOST that builds PLAN, with the zygote for FORECAST (taken on success). NULL
+/* Starts a nursery for HOST that builds PLAN, with the zygote for FORECAST, which it holds. NULL
  * with ERR. */
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err);
@@ -28,7 +28,7 @@ bool nursery_load(struct tree *tree, struct preloads *preloads);
 uint64_t nursery_measure(const struct tree *tree);
 
 /* The tree of a new worker of the nursery PARENT, which is WAITING. NULL with ERR. */
-struct tree *nursery_breed(struct tree *parent, struct error *err);
+struct tree *nursery_make_worker(struct tree *parent, struct error *err);
 
 /* No worker is made in TREE any more: it ends when its last worker is over. */
 void nursery_retire(struct tree *tree);

@@ -152,16 +152,17 @@ static int process_find_tree(struct process_host *host, struct process *process,
                              struct error *err)
 {
     const struct tree_wish wish = tree_wish_of_command(command);
-    struct forecast *forecast = command->recurrence ? forecast_new(command, job, &wish) : NULL;
+    struct forecast *forecast =
+        command->recurrence ? forecasts_hold(host_forecasts(host), command, job, &wish) : NULL;
     struct tree *tree = forecast ? host_take_ahead(host, forecast, command->input > 0) : NULL;
 
     if (!tree)
         tree = host_take(host, &wish, err);
     if (!tree) {
-        forecast_free(forecast);
+        forecast_drop(forecast);
         return -1;
     }
-    forecast_free(tree->forecast);
+    forecast_drop(tree->forecast);
     tree->forecast = forecast;
     if (command->input > 0)
         process_note_input(job);

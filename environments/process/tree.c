@@ -572,7 +572,7 @@ struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
     tree->end.receipt = tree_plan_receipt(plan, tree->missing);
     tree->end.returncode = -SIGKILL;
     buffer_init(&tree->job, CONTROL_LIMIT_BYTES);
-    spare_init(&tree->spare);
+    waiting_init(&tree->waiting);
     list_init(&tree->sibling);
     return tree;
 }
@@ -622,7 +622,7 @@ void tree_free(struct tree *tree)
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);
-    forecast_free(tree->forecast);
+    forecast_drop(tree->forecast);
     list_remove(&tree->link);
     free(tree);
 }
@@ -668,7 +668,7 @@ int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error 
         return -1;
     tree->is_ahead = true;
     tree->begun = clock_seconds();
-    tree->forecast = forecast;
+    tree->forecast = forecast_hold(forecast);
     if (tree->state == TREE_READY)
         tree_send_ahead(tree);
     return 0;

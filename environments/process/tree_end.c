@@ -55,8 +55,7 @@ void tree_set_state(struct tree *tree, enum tree_state state)
         ev_timer_stop(host_loop(tree->host), &tree->bound);
         break;
     case TREE_EMPTYING:
-        spare_withdraw(&tree->spare);
-        forecast_withdraw(tree->forecast);
+        waiting_withdraw(&tree->waiting);
         tree_set_bound(tree, SOFT_SECONDS);
         break;
     case TREE_FORCING:

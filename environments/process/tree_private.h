@@ -9,8 +9,8 @@
 #include "environments/process/forecast.h"
 #include "environments/process/machine.h"
 #include "environments/process/process.h"
-#include "environments/process/spares.h"
 #include "environments/process/spawn.h"
+#include "environments/process/waiting.h"
 
 #include <ev.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ struct tree {
     enum tree_state state;
     struct process_host *host; /* borrowed */
     struct list link;          /* in the host */
-    struct spare spare;        /* until it has a program */
+    struct waiting waiting;    /* as a spare, a zygote, or for its code */
     struct tree_wish wish;     /* of its process, or of the expected process */
     unsigned layers;           /* of enum process_layer: the layers that the runner is asked for */
     json_t *missing;           /* owned: texts of missing features */
@@ -51,7 +51,7 @@ struct tree {
     struct list sibling;          /* of a worker: in its nursery */
     struct tree *parent;          /* borrowed: the tree of its nursery; NULL: none, or it is over */
     int zygote;                   /* pidfd, owned; -1: none, or reaped */
-    struct forecast *forecast; /* owned: of its expected process, or of the one after its process */
+    struct forecast *forecast; /* held: of its expected process, or of the one after its process */
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the code that goes with the job; -1: none */
     int input;                 /* owned: the standard input that goes with the job; -1: none */
@@ -127,7 +127,7 @@ void tree_free(struct tree *tree);
 int tree_run(struct tree *tree, struct process *process, struct buffer *job,
              const struct process_limits *limits, struct error *err);
 
-/* Gives the tree, PREPARING or READY, the program of FORECAST (taken on success). */
+/* Gives the tree, PREPARING or READY, the program of FORECAST, which it holds. */
 int tree_start_ahead(struct tree *tree, struct forecast *forecast, struct error *err);
 
 /* Gives a tree that was started ahead its process; `code` is set. JOB (taken) is for another tree,

@@ -33,7 +33,7 @@ PATIENCE_SECONDS = float(os.environ.get("PATIENCE_SECONDS", "0"))
 SETTLE_SECONDS = float(os.environ.get("SETTLE_SECONDS", "90"))
 STEADY_SECONDS = 3  # what is prepared for the next run is ready by then
 COMING_AND_GOING = ("descendants", "descriptors", "cgroups")
-# More calls at once than there are copies of a Python that wait for one (FORECAST_COPIES in forecast.c).
+# More calls at once than there are copies of a Python that wait for one (WAITING_EQUAL in waiting.h).
 BURST = 8
 # What never ends has shown what it does in the first of these, unless a busy machine has not begun it by then.
 FIRST_SECONDS = (1, 4)
