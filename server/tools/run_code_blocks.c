@@ -7,7 +7,7 @@
 #include "server/tools/code/block_language.h"
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code_blocks.h"
-#include "server/tools/file_links.h"
+#include "server/tools/file_uri.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
 #include "server/tools/python_arguments.h"

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/tools/file_links.h"
+#include "server/tools/file_uri.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/python_arguments.h"
 #include "server/tools/python_call.h"
