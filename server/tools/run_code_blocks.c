@@ -19,7 +19,7 @@
 #include "server/tools/run_code_blocks_definition.h"
 #include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/run_python.h"
 #include "server/tools/tool.h"
 
 #include <assert.h>
