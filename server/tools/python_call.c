@@ -23,7 +23,7 @@
 #include "server/tools/python_progress.h"
 #include "server/tools/python_session.h"
 #include "server/tools/run_account.h"
-#include "server/tools/trace_variables.h"
+#include "server/tools/trace.h"
 
 #include <stdlib.h>
 
