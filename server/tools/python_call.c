@@ -16,7 +16,6 @@
 #include "server/tools/file_resource.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
-#include "server/tools/known_directories.h"
 #include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
