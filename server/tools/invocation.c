@@ -6,6 +6,7 @@
 #include "server/tools/account.h"
 
 #include <assert.h>
+#include <string.h>
 
 static const char *const invocation_phase_names[] = {
     [INVOCATION_NEW] = "new",
@@ -175,4 +176,11 @@ void invocation_keep(struct invocation *invocation, json_t *state)
 {
     json_decref(invocation->result.state);
     invocation->result.state = state;
+}
+
+enum result_form result_form_find(const char *name)
+{
+    if (strcmp(name, "text") == 0)
+        return RESULT_FORM_TEXT;
+    return strcmp(name, "structured") == 0 ? RESULT_FORM_STRUCTURED : RESULT_FORM_UNSAID;
 }

@@ -4,7 +4,7 @@
 
 #include "environments/execution.h"
 #include "server/tools/approval.h"
-#include "server/tools/result_form.h"
+#include "server/tools/invocation.h"
 
 #include <ev.h>
 #include <stdbool.h>
