@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/state.h"
-#include "environments/workplace/disk_space.h"
+#include "environments/workplace/disk_share.h"
 #include "environments/workplace/workplace_private.h"
 
 #define DIRECTORY_WATCH_LOOK_SECONDS 0.05 /* between two looks at the file system */
