@@ -16,8 +16,8 @@
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/venv/anchors.h"
 #include "environments/venv/search.h"
+#include "environments/workplace/directory_removal.h"
 #include "environments/workplace/scratch_directory.h"
-#include "environments/workplace/tree_removal.h"
 
 #include <ev.h>
 #include <stdbool.h>
