@@ -75,7 +75,7 @@ struct venv_builder {
     struct scratch_directory scratch;
     char *aside;                       /* owned */
     struct base_python *base;          /* owned; asked by this builder, or NULL */
-    char *system_index;                /* owned; see interpreter/system_index.h; or NULL */
+    char *system_index;                /* owned; see interpreter/base_python.h; or NULL */
     char *installing;                  /* owned; the names of packages */
     struct venv_anchors anchors;       /* before packages are installed */
     struct subprocess *tool;           /* borrowed: the running program, or NULL */
