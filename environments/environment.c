@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/state.h"
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
@@ -14,15 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const environment_state_names[] = {
-    [ENVIRONMENT_AT_REST] = "at rest",
-    [ENVIRONMENT_PREPARING] = "preparing",
-};
-
-/* Where an environment may go from each state, as bits. */
-static const unsigned environment_next_states[] = {
-    [ENVIRONMENT_AT_REST] = 1 << ENVIRONMENT_PREPARING,
-    [ENVIRONMENT_PREPARING] = 1 << ENVIRONMENT_AT_REST,
+static const struct state environment_states[] = {
+    [ENVIRONMENT_AT_REST] = {"at rest", 1 << ENVIRONMENT_PREPARING},
+    [ENVIRONMENT_PREPARING] = {"preparing", 1 << ENVIRONMENT_AT_REST},
 };
 
 static int environment_check_paths(char *const *paths, struct error *err)
@@ -85,9 +80,8 @@ static void environment_start_deadline(struct environment *environment)
 
 static void environment_set_state(struct environment *environment, enum environment_state state)
 {
-    assert(environment_next_states[environment->state] & 1U << state);
-    log_debug("environment %s: %s -> %s", environment->name,
-              environment_state_names[environment->state], environment_state_names[state]);
+    state_change(environment_states, environment->state, state, "environment %s",
+                 environment->name);
     environment->state = state;
     if (state == ENVIRONMENT_PREPARING)
         environment_start_deadline(environment);

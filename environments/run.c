@@ -6,18 +6,18 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/starter/starter.h"
+#include "base/state.h"
 #include "environments/run_files.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RUN_GRACE_SECONDS 0.5 /* for a script to write its output and its stack */
 
-static const char *const run_state_names[] = {
-    [RUN_WAITING] = "waiting",
-    [RUN_PREPARING] = "preparing",
-    [RUN_ACTING] = "acting",
+static const struct state run_states[] = {
+    [RUN_WAITING] = {"waiting", 1 << RUN_PREPARING},
+    [RUN_PREPARING] = {"preparing", 1 << RUN_ACTING | 1 << RUN_WAITING},
+    [RUN_ACTING] = {"acting", 1 << RUN_PREPARING},
 };
 
 static const char *const run_end_names[] = {
@@ -27,18 +27,9 @@ static const char *const run_end_names[] = {
     [RUN_FAILED] = "failed",
 };
 
-/* The states that may follow each state, as bits. */
-static const unsigned run_next_states[] = {
-    [RUN_WAITING] = 1 << RUN_PREPARING,
-    [RUN_PREPARING] = 1 << RUN_ACTING | 1 << RUN_WAITING,
-    [RUN_ACTING] = 1 << RUN_PREPARING,
-};
-
 static void run_set_state(struct run *run, enum run_state state)
 {
-    assert(run_next_states[run->state] & 1U << state);
-    log_debug("run %lu: %s -> %s", run->number, run_state_names[run->state],
-              run_state_names[state]);
+    state_change(run_states, run->state, state, "run %lu", run->number);
     run->state = state;
     if (state == RUN_PREPARING) {
         run->placed_at = clock_seconds();
@@ -438,7 +429,7 @@ const char *run_activity(const struct run *run)
 
     if (run->state == RUN_ACTING)
         return turn_activity(&run->turn);
-    return run->state == RUN_PREPARING && *step ? step : run_state_names[run->state];
+    return run->state == RUN_PREPARING && *step ? step : run_states[run->state].name;
 }
 
 char *run_last_line(const struct run *run)

@@ -1,29 +1,21 @@
 #include "environments/turn.h"
 
-#include "base/log.h"
+#include "base/state.h"
 #include "environments/environment.h"
 #include "environments/workplace/working_directory.h"
 
-#include <assert.h>
 #include <stdio.h>
 
-static const char *const turn_state_names[] = {
-    [TURN_RESTING] = "resting",          [TURN_LOOKING] = "looking",
-    [TURN_WORKING] = "running",          [TURN_INTERRUPTED] = "interrupted",
-    [TURN_STOPPING] = "stopping",        [TURN_LISTING] = "listing files",
-    [TURN_SHOWING] = "reading pictures",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned turn_next_states[] = {
-    [TURN_RESTING] = 1 << TURN_LOOKING | 1 << TURN_RESTING,
-    [TURN_LOOKING] = 1 << TURN_WORKING | 1 << TURN_RESTING,
-    [TURN_WORKING] =
-        1 << TURN_INTERRUPTED | 1 << TURN_STOPPING | 1 << TURN_LISTING | 1 << TURN_RESTING,
-    [TURN_INTERRUPTED] = 1 << TURN_STOPPING | 1 << TURN_LISTING | 1 << TURN_RESTING,
-    [TURN_STOPPING] = 1 << TURN_LISTING | 1 << TURN_RESTING,
-    [TURN_LISTING] = 1 << TURN_SHOWING | 1 << TURN_RESTING,
-    [TURN_SHOWING] = 1 << TURN_RESTING,
+static const struct state turn_states[] = {
+    [TURN_RESTING] = {"resting", 1 << TURN_LOOKING | 1 << TURN_RESTING},
+    [TURN_LOOKING] = {"looking", 1 << TURN_WORKING | 1 << TURN_RESTING},
+    [TURN_WORKING] = {"running", 1 << TURN_INTERRUPTED | 1 << TURN_STOPPING | 1 << TURN_LISTING |
+                                     1 << TURN_RESTING},
+    [TURN_INTERRUPTED] = {"interrupted",
+                          1 << TURN_STOPPING | 1 << TURN_LISTING | 1 << TURN_RESTING},
+    [TURN_STOPPING] = {"stopping", 1 << TURN_LISTING | 1 << TURN_RESTING},
+    [TURN_LISTING] = {"listing files", 1 << TURN_SHOWING | 1 << TURN_RESTING},
+    [TURN_SHOWING] = {"reading pictures", 1 << TURN_RESTING},
 };
 
 void turn_start_deadline(struct turn *turn, double seconds)
@@ -36,8 +28,7 @@ void turn_start_deadline(struct turn *turn, double seconds)
 
 static void turn_set_state(struct turn *turn, enum turn_state state)
 {
-    assert(turn_next_states[turn->state] & 1U << state);
-    log_debug("%s: %s -> %s", turn->name, turn_state_names[turn->state], turn_state_names[state]);
+    state_change(turn_states, turn->state, state, "%s", turn->name);
     turn->state = state;
     ev_timer_stop(turn->loop, &turn->deadline);
     if (state == TURN_INTERRUPTED)
@@ -229,5 +220,5 @@ void turn_leave(struct turn *turn)
 
 const char *turn_activity(const struct turn *turn)
 {
-    return turn_state_names[turn->state];
+    return turn_states[turn->state].name;
 }

@@ -1,9 +1,14 @@
 #include "base/schema/schema.h"
 
+#include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/schema/schema_node.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The schema */
 
 enum { STEP_LIMIT = 1000 * 1000 }; /* of one validation: some 25 ms */
 
@@ -63,4 +68,31 @@ bool schema_validate(const struct schema *schema, const json_t *instance, schema
     if (run.given_up && report)
         report(data, SCHEMA_AT_VALUE, "", run.given_up);
     return fits && !run.given_up;
+}
+
+/* As a document */
+
+/* The node that NODE refers to, or NULL. Borrowed. */
+static const json_t *schema_document_referred(const json_t *document, const json_t *node)
+{
+    const char *reference = json_object_get_string(node, "$ref");
+
+    if (!reference)
+        return NULL;
+    for (const char *part = strchr(reference, '/'); part; part = strchr(part, '/')) {
+        AUTO_FREE char *key = memory_format("%.*s", (int)strcspn(part + 1, "/"), part + 1);
+
+        document = json_object_get(document, key);
+        part++;
+    }
+    return document;
+}
+
+const json_t *schema_document_keyword(const json_t *document, const json_t *node, const char *name)
+{
+    const json_t *found = NULL;
+
+    for (; node && !found; node = schema_document_referred(document, node))
+        found = json_object_get(node, name);
+    return found;
 }

@@ -33,3 +33,8 @@ typedef void (*schema_problem_fn)(void *data, enum schema_problem_place place, c
 /* True when INSTANCE fits; otherwise REPORT (may be NULL) is called for each problem. */
 bool schema_validate(const struct schema *schema, const json_t *instance, schema_problem_fn report,
                      void *data);
+
+/* The keyword NAME of NODE in DOCUMENT, or of the node that NODE refers to, for callers that need
+ * the texts of a schema and no verdict. References are "#/..." without escapes, as embed.py writes
+ * them. Borrowed, or NULL. */
+const json_t *schema_document_keyword(const json_t *document, const json_t *node, const char *name);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/schema/schema_document.h"
+#include "base/schema/schema.h"
 #include "environments/kinds/kinds.h"
 #include "schemas/schemas.h"
 

@@ -4,32 +4,24 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/packages/python_facts.h"
 #include "environments/packages/python_question.h"
 #include "environments/packages/python_record.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define SURVEY_PAUSE_SECONDS 0.5
 
-static const char *const survey_state_names[] = {
-    [SURVEY_IDLE] = "idle",
-    [SURVEY_PAUSING] = "pausing",
-    [SURVEY_ASKING] = "asking",
-};
-
-/* Where a survey may go from each state, as bits. */
-static const unsigned survey_next_states[] = {
-    [SURVEY_IDLE] = 1 << SURVEY_PAUSING,
-    [SURVEY_PAUSING] = 1 << SURVEY_ASKING | 1 << SURVEY_PAUSING | 1 << SURVEY_IDLE,
-    [SURVEY_ASKING] = 1 << SURVEY_PAUSING | 1 << SURVEY_IDLE,
+static const struct state survey_states[] = {
+    [SURVEY_IDLE] = {"idle", 1 << SURVEY_PAUSING},
+    [SURVEY_PAUSING] = {"pausing", 1 << SURVEY_ASKING | 1 << SURVEY_PAUSING | 1 << SURVEY_IDLE},
+    [SURVEY_ASKING] = {"asking", 1 << SURVEY_PAUSING | 1 << SURVEY_IDLE},
 };
 
 static void survey_set_state(struct environment_survey *survey, enum survey_state state)
 {
-    assert(survey_next_states[survey->step] & 1U << state);
-    log_debug("survey: %s -> %s", survey_state_names[survey->step], survey_state_names[state]);
+    state_change(survey_states, survey->step, state, "survey");
     survey->step = state;
     ev_timer_stop(survey->loop, &survey->pause);
     if (state != SURVEY_PAUSING)

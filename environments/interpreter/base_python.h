@@ -16,7 +16,9 @@
 #include <stdbool.h>
 
 struct interpreter;
+struct process_host;
 struct subprocess;
+struct tool_holding;
 
 /* Everything is owned. */
 struct base_python {
@@ -53,3 +55,12 @@ base_python_ask(const struct interpreter *interpreter, const char *scratch, void
  * SCRATCH. NULL with ERR when the answer is invalid or cannot be stored. */
 struct base_python *base_python_keep(const char *state, const struct interpreter *interpreter,
                                      const char *output, const char *scratch, struct error *err);
+
+/* Starts to ask the pip of this machine's own Python for its default package index. It stands for
+ * the pip of a Python that is not believed. NULL: there is no such Python, or ERR says why it
+ * cannot be asked. DATA and ENDED: see process/subprocess.h; the output is URLs, or empty where it
+ * has no pip. */
+struct subprocess *
+system_index_ask(struct process_host *host, const struct tool_holding *holding, void *data,
+                 void (*ended)(void *data, const char *output, const struct error *err),
+                 struct error *err);

@@ -1,31 +1,23 @@
 /* How a session is made and goes, and the one function that changes its state. */
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/starter/starter.h"
+#include "base/state.h"
 #include "environments/notebook/notebook_private.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { NOTEBOOK_HANDLE_DIGITS = 32 };
 
-static const char *const notebook_state_names[] = {
-    [NOTEBOOK_RESTING] = "resting",
-    [NOTEBOOK_PREPARING] = "preparing",
-    [NOTEBOOK_STARTING] = "starting",
-    [NOTEBOOK_ACTING] = "acting",
-};
-
-/* The states that may follow each state, as bits. */
-static const unsigned notebook_next_states[] = {
-    [NOTEBOOK_RESTING] = 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING |
-                         1 << NOTEBOOK_RESTING,
-    [NOTEBOOK_PREPARING] = 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING,
-    [NOTEBOOK_STARTING] = 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING,
-    [NOTEBOOK_ACTING] = 1 << NOTEBOOK_RESTING,
+static const struct state notebook_states[] = {
+    [NOTEBOOK_RESTING] = {"resting", 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING |
+                                         1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_PREPARING] = {"preparing",
+                            1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_STARTING] = {"starting", 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_ACTING] = {"acting", 1 << NOTEBOOK_RESTING},
 };
 
 void notebook_start_idle(struct notebook *notebook)
@@ -36,9 +28,7 @@ void notebook_start_idle(struct notebook *notebook)
 
 void notebook_set_state(struct notebook *notebook, enum notebook_state state)
 {
-    assert(notebook_next_states[notebook->state] & 1U << state);
-    log_debug("session %.4s: %s -> %s", notebook->handle, notebook_state_names[notebook->state],
-              notebook_state_names[state]);
+    state_change(notebook_states, notebook->state, state, "session %.4s", notebook->handle);
     notebook->state = state;
     ev_timer_stop(notebook->loop, &notebook->idle);
     if (state == NOTEBOOK_RESTING && !notebook->is_closed)

@@ -4,8 +4,6 @@
  * have taken the helper over. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -42,10 +40,3 @@ struct picture_answer {
     uint32_t file_width;  /* of the file; 0: not known */
     uint32_t file_height; /* likewise */
 };
-
-/* Reads the LENGTH bytes of DATA that the helper has written. False when the bytes are no answer.
- */
-bool picture_answer_read(struct picture_answer *ret, const char *data, size_t length);
-
-/* "image/png". Static storage. */
-const char *picture_format_mime_type(enum picture_format format);

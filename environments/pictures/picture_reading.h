@@ -4,6 +4,9 @@
 #include "base/error.h"
 #include "environments/pictures/picture_answer.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct picture_reading;
 struct process_host;
 
@@ -25,3 +28,10 @@ struct picture_reading *picture_reading_start(const struct picture_reading_setti
 
 /* Kills the helper; `done` does not come. */
 void picture_reading_cancel(struct picture_reading *reading);
+
+/* Reads the LENGTH bytes of DATA that the helper has written. False when the bytes are no answer.
+ */
+bool picture_answer_read(struct picture_answer *ret, const char *data, size_t length);
+
+/* "image/png". Static storage. */
+const char *picture_format_mime_type(enum picture_format format);

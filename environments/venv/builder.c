@@ -7,7 +7,6 @@
 #include "environments/environment.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/interpreter.h"
-#include "environments/interpreter/system_index.h"
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
 #include "environments/process/subprocess.h"

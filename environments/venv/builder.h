@@ -16,8 +16,8 @@
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/venv/anchors.h"
 #include "environments/venv/search.h"
+#include "environments/workplace/directory_removal.h"
 #include "environments/workplace/scratch_directory.h"
-#include "environments/workplace/tree_removal.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -75,7 +75,7 @@ struct venv_builder {
     struct scratch_directory scratch;
     char *aside;                       /* owned */
     struct base_python *base;          /* owned; asked by this builder, or NULL */
-    char *system_index;                /* owned; see interpreter/system_index.h; or NULL */
+    char *system_index;                /* owned; see interpreter/base_python.h; or NULL */
     char *installing;                  /* owned; the names of packages */
     struct venv_anchors anchors;       /* before packages are installed */
     struct subprocess *tool;           /* borrowed: the running program, or NULL */

@@ -3,7 +3,7 @@
  * of the server, a little at a time. */
 #pragma once
 
-#include "environments/workplace/tree_removal.h"
+#include "environments/workplace/directory_removal.h"
 
 #include <dirent.h>
 #include <ev.h>

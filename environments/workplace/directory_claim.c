@@ -21,7 +21,7 @@
 #include "base/random.h"
 #include "base/untrusted.h"
 #include "environments/workplace/directory_file.h"
-#include "environments/workplace/disk_space.h"
+#include "environments/workplace/disk_share.h"
 #include "environments/workplace/working_directory.h"
 #include "environments/workplace/workplace_private.h"
 

@@ -38,3 +38,18 @@ DIR *directory_open_stream(int parent, const char *name);
 /* Gives the owner of the open directory FD all rights. If that fails, operations that need them
  * fail later. */
 void directory_allow_owner(int fd);
+
+/* The same for a directory with its contents. */
+struct tree_removal {
+    char *path; /* owned */
+    int fd;     /* owned */
+    struct directory_removal removal;
+};
+
+/* False when there is no directory at PATH, not through a link, or it cannot be opened. */
+bool tree_removal_open(struct tree_removal *removal, const char *path);
+
+/* True: there is more to do. False: it is gone, or the rest cannot be removed now. */
+bool tree_removal_step(struct tree_removal *removal);
+
+void tree_removal_close(struct tree_removal *removal);

@@ -1,10 +1,9 @@
 #include "environments/workplace/directory_watch.h"
 
 #include "base/clock.h"
-#include "environments/workplace/disk_space.h"
+#include "base/state.h"
+#include "environments/workplace/disk_share.h"
 #include "environments/workplace/workplace_private.h"
-
-#include <assert.h>
 
 #define DIRECTORY_WATCH_LOOK_SECONDS 0.05 /* between two looks at the file system */
 #define DIRECTORY_WATCH_MOST_SECONDS 1.   /* between two measures, of a small directory */
@@ -16,13 +15,15 @@ enum {
     PERIODIC_SHARE = 20,   /* ... and much less without a reason */
 };
 
-/* Where a watch may go from each state, as bits. */
-static const unsigned directory_watch_next_states[] = {
-    [DIRECTORY_WATCH_OFF] = 1 << DIRECTORY_WATCH_FOUNDING | 1 << DIRECTORY_WATCH_FINISHING,
-    [DIRECTORY_WATCH_FOUNDING] = 1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF,
-    [DIRECTORY_WATCH_LOOKING] = 1 << DIRECTORY_WATCH_MEASURING | 1 << DIRECTORY_WATCH_OFF,
-    [DIRECTORY_WATCH_MEASURING] = 1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF,
-    [DIRECTORY_WATCH_FINISHING] = 1 << DIRECTORY_WATCH_OFF,
+static const struct state directory_watch_states[] = {
+    [DIRECTORY_WATCH_OFF] = {"off", 1 << DIRECTORY_WATCH_FOUNDING | 1 << DIRECTORY_WATCH_FINISHING},
+    [DIRECTORY_WATCH_FOUNDING] = {"founding",
+                                  1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF},
+    [DIRECTORY_WATCH_LOOKING] = {"looking",
+                                 1 << DIRECTORY_WATCH_MEASURING | 1 << DIRECTORY_WATCH_OFF},
+    [DIRECTORY_WATCH_MEASURING] = {"measuring",
+                                   1 << DIRECTORY_WATCH_LOOKING | 1 << DIRECTORY_WATCH_OFF},
+    [DIRECTORY_WATCH_FINISHING] = {"finishing", 1 << DIRECTORY_WATCH_OFF},
 };
 
 static void directory_watch_set_timer(struct directory_watch *watch, double seconds)
@@ -35,7 +36,8 @@ static void directory_watch_set_timer(struct directory_watch *watch, double seco
 static void directory_watch_set_state(struct directory_watch *watch,
                                       enum directory_watch_state state)
 {
-    assert(directory_watch_next_states[watch->state] & 1U << state);
+    state_change(directory_watch_states, watch->state, state, "watch of %s",
+                 working_directory_path(watch->claim->directory));
     watch->state = state;
     switch (state) {
     case DIRECTORY_WATCH_OFF:

@@ -31,3 +31,9 @@ char *disk_share_text(const struct disk_share *share);
 
 /* Fails with ERROR_LIMIT when there is no new directory for the principal of SHARE. */
 int disk_share_check(const struct disk_share *share, struct error *err);
+
+/* Bytes in use on the file system that FD is on; 0 where it does not tell. */
+uint64_t disk_space_used(int fd);
+
+/* Bytes that everybody may still use there; UINT64_MAX where it does not tell. */
+uint64_t disk_space_free(int fd);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
-#include "environments/workplace/disk_space.h"
+#include "environments/workplace/disk_share.h"
 
 #include <assert.h>
 #include <errno.h>

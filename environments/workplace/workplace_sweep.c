@@ -1,12 +1,11 @@
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "base/text.h"
 #include "environments/workplace/directory_file.h"
 #include "environments/workplace/workplace_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -28,25 +27,16 @@ enum {
 #define WORKPLACE_SWEEP_STOP_SECONDS 0.2   /* for the trash, at the end of the server */
 #define TOLERATED_SECONDS            60.0  /* a directory's time may be ahead of now by this */
 
-static const char *const workplace_sweep_state_names[] = {
-    [SWEEP_WAITING] = "waiting",
-    [SWEEP_LOOKING] = "looking",
-    [SWEEP_REMOVING] = "removing",
-};
-
-/* Where a sweep may go from each state, as bits. The end of the server goes straight to removing.
- */
-static const unsigned workplace_sweep_next_states[] = {
-    [SWEEP_WAITING] = 1 << SWEEP_LOOKING | 1 << SWEEP_REMOVING,
-    [SWEEP_LOOKING] = 1 << SWEEP_REMOVING | 1 << SWEEP_WAITING,
-    [SWEEP_REMOVING] = 1 << SWEEP_WAITING,
+/* The end of the server goes straight to removing. */
+static const struct state workplace_sweep_states[] = {
+    [SWEEP_WAITING] = {"waiting", 1 << SWEEP_LOOKING | 1 << SWEEP_REMOVING},
+    [SWEEP_LOOKING] = {"looking", 1 << SWEEP_REMOVING | 1 << SWEEP_WAITING},
+    [SWEEP_REMOVING] = {"removing", 1 << SWEEP_WAITING},
 };
 
 static void workplace_sweep_set_state(struct sweep *sweep, enum sweep_state state)
 {
-    assert(workplace_sweep_next_states[sweep->state] & 1U << state);
-    log_debug("workplace sweep: %s -> %s", workplace_sweep_state_names[sweep->state],
-              workplace_sweep_state_names[state]);
+    state_change(workplace_sweep_states, sweep->state, state, "workplace sweep");
     sweep->state = state;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/tools/result_form.h"
+#include "server/tools/invocation.h"
 
 #include <jansson.h>
 

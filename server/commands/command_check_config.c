@@ -10,7 +10,7 @@
 #include "server/commands/named_files.h"
 #include "server/commands/options.h"
 #include "server/configuration/config.h"
-#include "server/configuration/tls_config.h"
+#include "server/configuration/http_config.h"
 #include "server/loop.h"
 #include "server/service.h"
 #include "server/transport/http/tls.h"

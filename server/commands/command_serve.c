@@ -22,7 +22,6 @@
 #include "server/commands/terminal.h"
 #include "server/configuration/config.h"
 #include "server/configuration/http_config.h"
-#include "server/configuration/tls_config.h"
 #include "server/mcp/server.h"
 #include "server/reload.h"
 #include "server/service.h"

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "server/tools/result_form.h"
+#include "server/tools/invocation.h"
 
 #include <stdbool.h>
 

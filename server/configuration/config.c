@@ -11,14 +11,16 @@
 #include "server/configuration/config_checks.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/config_values.h"
-#include "server/configuration/private_file.h"
 #include "server/configuration/problem_list.h"
 #include "server/configuration/sandbox_checks.h"
 #include "server/configuration/yaml_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,6 +131,61 @@ static void check_tree(struct config *config)
     schema_free(schema);
     config_checks_relations(config, &config->tree, root);
 }
+
+/* Who may write the file */
+
+/* True when GROUP lists nobody but the user NAME. */
+static bool is_listed_alone(const struct group *group, const char *name)
+{
+    for (char **member = group->gr_mem; *member; member++)
+        if (strcmp(*member, name) != 0)
+            return false;
+    return true;
+}
+
+/* True when NUMBER is the primary group of no other user than USER. */
+static bool is_nobody_elses(gid_t number, uid_t user)
+{
+    const struct passwd *each;
+    bool is_alone = true;
+
+    setpwent();
+    while (is_alone && (each = getpwent()))
+        is_alone = each->pw_gid != number || each->pw_uid == user;
+    endpwent();
+    return is_alone;
+}
+
+static bool is_private_group(gid_t number, uid_t user)
+{
+    const struct passwd *owner = getpwuid(user);
+    const struct group *group;
+
+    if (!owner || owner->pw_gid != number)
+        return false;
+    group = getgrgid(number);
+    return group && is_listed_alone(group, owner->pw_name) && is_nobody_elses(number, user);
+}
+
+/* -1 with ERROR_CONFIG when others than the owner of PATH, whose STATUS this is, may write it: it
+ * names programs. The owner's own group counts as the owner: many systems give each user a group,
+ * and with umask 002 that group may write every file (mode 0664). */
+static int private_file_check(const struct stat *status, const char *path, struct error *err)
+{
+    const char *who = NULL;
+
+    if (status->st_mode & S_IWOTH)
+        who = "others";
+    else if (status->st_mode & S_IWGRP && !is_private_group(status->st_gid, status->st_uid))
+        who = "its group";
+    if (!who)
+        return 0;
+    return error_set(err, ERROR_CONFIG,
+                     "%s may write it (mode %04o), and it decides what is executed; chmod go-w %s",
+                     who, status->st_mode & 07777U, path);
+}
+
+/* Reading it */
 
 /* True for /dev/stdin and a shell's /dev/fd/63, which the starter of the server has opened. */
 static bool config_is_handed_over(const struct config *config)

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
-#include "base/schema/schema_document.h"
+#include "base/schema/schema.h"
 #include "base/text.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/config_types.h"

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/outcome.h"
 #include "server/mcp/version.h"
+#include "server/tools/invocation.h"
 #include "server/tools/registry.h"
-#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>

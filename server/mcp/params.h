@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/tools/result_form.h"
+#include "server/tools/invocation.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,16 +1,26 @@
 #include "server/mcp/request.h"
 
+#include "base/memory.h"
+#include "server/mcp/capabilities.h"
+#include "server/mcp/completion.h"
+#include "server/mcp/handshake.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/job.h"
-#include "server/mcp/method.h"
+#include "server/mcp/logging.h"
 #include "server/mcp/params.h"
 #include "server/mcp/peer.h"
+#include "server/mcp/prompts.h"
+#include "server/mcp/resources.h"
 #include "server/mcp/subscriptions.h"
 #include "server/mcp/task.h"
+#include "server/mcp/tasks.h"
+#include "server/mcp/tools.h"
 
 #include <string.h>
 
 enum { METHOD_SHOWN_BYTES = 64 };
+
+/* Revisions */
 
 static bool is_method(const struct mcp_request *request, const char *name)
 {
@@ -67,6 +77,62 @@ static int mcp_choose_version(struct mcp_request *request, struct error *err)
     request->capabilities = request->peer->capabilities;
     return 0;
 }
+
+/* Methods */
+
+/* The methods of the protocol: the revisions that each is part of, and the function that answers
+ * it. */
+struct method {
+    const char *name;
+    enum mcp_version first;
+    enum mcp_version last;
+    enum capability needs; /* of the server */
+    enum outcome (*start)(struct mcp_request *request, json_t **ret, struct error *err);
+};
+
+static const struct method METHODS[] = {
+    {"initialize", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, handshake_initialize},
+    {"server/discover", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_NONE, handshake_discover},
+    {"ping", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, handshake_ping},
+    {"logging/setLevel", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_NONE, logging_set_level},
+    {"tools/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_TOOLS, tools_list},
+    {"tools/call", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_TOOLS, tools_call},
+    {"resources/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES, resources_list},
+    {"resources/templates/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES,
+     resources_list_templates},
+    {"resources/read", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_RESOURCES, resources_read},
+    {"resources/subscribe", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_RESOURCES,
+     subscriptions_subscribe},
+    {"resources/unsubscribe", MCP_2024_11_05, MCP_2025_11_25, CAPABILITY_RESOURCES,
+     subscriptions_unsubscribe},
+    {"subscriptions/listen", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_NONE, subscriptions_listen},
+    {"prompts/list", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_list},
+    {"prompts/get", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_PROMPTS, prompts_get},
+    {"completion/complete", MCP_2024_11_05, MCP_2026_07_28, CAPABILITY_COMPLETIONS,
+     completion_complete},
+    {"tasks/get", MCP_2025_11_25, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_get},
+    {"tasks/result", MCP_2025_11_25, MCP_2025_11_25, CAPABILITY_TOOLS, tasks_result},
+    {"tasks/update", MCP_2026_07_28, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_update},
+    {"tasks/cancel", MCP_2025_11_25, MCP_2026_07_28, CAPABILITY_TOOLS, tasks_cancel},
+    {"tasks/list", MCP_2025_11_25, MCP_2025_11_25, CAPABILITY_TOOLS, tasks_list},
+};
+
+/* The method of REQUEST, whose version is known; NULL when the version or the server has no method
+ * of its name. */
+static const struct method *method_find(const struct mcp_request *request)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(METHODS); i++) {
+        const struct method *method = &METHODS[i];
+
+        if (strcmp(request->method, method->name) == 0 && request->version >= method->first &&
+            request->version <= method->last &&
+            capabilities_include(request->peer->server, method->needs))
+            return method;
+    }
+    return NULL;
+}
+
+/* The request */
 
 enum outcome mcp_request_start(struct mcp_request *request, json_t **ret, struct error *err)
 {

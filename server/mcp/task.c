@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/state.h"
 #include "server/mcp/logging.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
@@ -13,32 +13,24 @@
 #include "server/mcp/task_store.h"
 #include "server/mcp/task_view.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ID_DIGITS = 32 }; /* 128 bits */
 
-static const char *const task_status_names[] = {
-    [TASK_WORKING] = "working",     [TASK_INPUT_REQUIRED] = "input_required",
-    [TASK_COMPLETED] = "completed", [TASK_FAILED] = "failed",
-    [TASK_CANCELLED] = "cancelled",
-};
-
 enum { TASK_ENDS = 1 << TASK_COMPLETED | 1 << TASK_FAILED | 1 << TASK_CANCELLED };
 
-/* Where a task may go from each status, as bits. */
-static const unsigned task_next_statuses[] = {
-    [TASK_WORKING] = 1 << TASK_INPUT_REQUIRED | TASK_ENDS,
-    [TASK_INPUT_REQUIRED] = 1 << TASK_WORKING | TASK_ENDS,
-    [TASK_COMPLETED] = 0,
-    [TASK_FAILED] = 0,
-    [TASK_CANCELLED] = 0,
+static const struct state task_statuses[] = {
+    [TASK_WORKING] = {"working", 1 << TASK_INPUT_REQUIRED | TASK_ENDS},
+    [TASK_INPUT_REQUIRED] = {"input_required", 1 << TASK_WORKING | TASK_ENDS},
+    [TASK_COMPLETED] = {"completed", 0},
+    [TASK_FAILED] = {"failed", 0},
+    [TASK_CANCELLED] = {"cancelled", 0},
 };
 
 const char *task_status_name(enum task_status status)
 {
-    return task_status_names[status];
+    return task_statuses[status].name;
 }
 
 bool task_is_over(const struct task *task)
@@ -69,9 +61,7 @@ static void task_touch(struct task *task)
 
 static void task_set_status(struct task *task, enum task_status status)
 {
-    assert(task_next_statuses[task->status] & 1U << status);
-    log_debug("task %lu: %s -> %s", task->number, task_status_names[task->status],
-              task_status_names[status]);
+    state_change(task_statuses, task->status, status, "task %lu", task->number);
     task->status = status;
     task_touch(task);
     tell_status(task);

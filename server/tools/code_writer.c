@@ -10,7 +10,7 @@
 #include "server/tools/prompt.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/run_python.h"
 
 #include <string.h>
 

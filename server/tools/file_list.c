@@ -9,7 +9,7 @@
 #include "server/tools/file_resource.h"
 #include "server/tools/file_uri.h"
 #include "server/tools/invocation.h"
-#include "server/tools/known_directories.h"
+#include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
 
 #include <stdlib.h>

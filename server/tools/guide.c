@@ -6,7 +6,7 @@
 #include "environments/catalog/catalog.h"
 #include "server/tools/environment_text.h"
 #include "server/tools/python_offer.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/run_python.h"
 
 /* Whether the next call comes to the same directory by itself depends on the client, so the result
  * says it where the name is needed. */

@@ -2,32 +2,23 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
+#include "base/state.h"
 #include "server/tools/account.h"
 
 #include <assert.h>
+#include <string.h>
 
-static const char *const invocation_phase_names[] = {
-    [INVOCATION_NEW] = "new",
-    [INVOCATION_FOUND] = "found",
-    [INVOCATION_STARTED] = "started",
-    [INVOCATION_ENDED] = "ended",
-};
-
-/* Where an invocation may go from each phase, as bits. An invocation that asked is started
- * again. */
-static const unsigned invocation_next_phases[] = {
-    [INVOCATION_NEW] = 1 << INVOCATION_FOUND,
-    [INVOCATION_FOUND] = 1 << INVOCATION_STARTED,
-    [INVOCATION_STARTED] = 1 << INVOCATION_ENDED,
-    [INVOCATION_ENDED] = 1 << INVOCATION_FOUND,
+/* An invocation that asked is started again. */
+static const struct state invocation_phases[] = {
+    [INVOCATION_NEW] = {"new", 1 << INVOCATION_FOUND},
+    [INVOCATION_FOUND] = {"found", 1 << INVOCATION_STARTED},
+    [INVOCATION_STARTED] = {"started", 1 << INVOCATION_ENDED},
+    [INVOCATION_ENDED] = {"ended", 1 << INVOCATION_FOUND},
 };
 
 static void invocation_set_phase(struct invocation *invocation, enum invocation_phase phase)
 {
-    assert(invocation_next_phases[invocation->phase] & 1U << phase);
-    log_debug("invocation of %s: %s -> %s", invocation->name,
-              invocation_phase_names[invocation->phase], invocation_phase_names[phase]);
+    state_change(invocation_phases, invocation->phase, phase, "invocation of %s", invocation->name);
     invocation->phase = phase;
 }
 
@@ -175,4 +166,11 @@ void invocation_keep(struct invocation *invocation, json_t *state)
 {
     json_decref(invocation->result.state);
     invocation->result.state = state;
+}
+
+enum result_form result_form_find(const char *name)
+{
+    if (strcmp(name, "text") == 0)
+        return RESULT_FORM_TEXT;
+    return strcmp(name, "structured") == 0 ? RESULT_FORM_STRUCTURED : RESULT_FORM_UNSAID;
 }

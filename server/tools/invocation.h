@@ -11,7 +11,6 @@
 #include "base/outcome.h"
 #include "server/tools/caller.h"
 #include "server/tools/registry.h"
-#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -39,6 +38,18 @@ struct invocation_client {
     bool can_list_roots; /* the directories that it works in */
     bool knows_links;    /* content of type resource_link */
 };
+
+/* The form of a tool's results: text for a model alone, or the structured form for a program too.
+ */
+enum result_form {
+    RESULT_FORM_UNSAID, /* of a request: as the tool has it; of a tool: its only form */
+    RESULT_FORM_TEXT,
+    RESULT_FORM_STRUCTURED,
+    RESULT_FORMS,
+};
+
+/* The form called NAME, "text" or "structured"; RESULT_FORM_UNSAID for any other. */
+enum result_form result_form_find(const char *name);
 
 /* The result of an invocation. */
 struct invocation_result {

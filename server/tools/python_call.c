@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/notebook/notebooks.h"
@@ -16,16 +16,14 @@
 #include "server/tools/file_resource.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
-#include "server/tools/known_directories.h"
 #include "server/tools/python_caller.h"
 #include "server/tools/python_host.h"
 #include "server/tools/python_offer.h"
 #include "server/tools/python_progress.h"
 #include "server/tools/python_session.h"
 #include "server/tools/run_account.h"
-#include "server/tools/trace_variables.h"
+#include "server/tools/trace.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum python_call_state {
@@ -35,19 +33,11 @@ enum python_call_state {
     PYTHON_CALL_OVER,
 };
 
-static const char *const python_call_state_names[] = {
-    [PYTHON_CALL_CHOOSING] = "choosing",
-    [PYTHON_CALL_ASKING] = "asking",
-    [PYTHON_CALL_RUNNING] = "running",
-    [PYTHON_CALL_OVER] = "over",
-};
-
-/* Where a call may go from each state, as bits. */
-static const unsigned python_call_next_states[] = {
-    [PYTHON_CALL_CHOOSING] = 1 << PYTHON_CALL_ASKING | 1 << PYTHON_CALL_OVER,
-    [PYTHON_CALL_ASKING] = 1 << PYTHON_CALL_RUNNING | 1 << PYTHON_CALL_OVER,
-    [PYTHON_CALL_RUNNING] = 1 << PYTHON_CALL_OVER,
-    [PYTHON_CALL_OVER] = 0,
+static const struct state python_call_states[] = {
+    [PYTHON_CALL_CHOOSING] = {"choosing", 1 << PYTHON_CALL_ASKING | 1 << PYTHON_CALL_OVER},
+    [PYTHON_CALL_ASKING] = {"asking", 1 << PYTHON_CALL_RUNNING | 1 << PYTHON_CALL_OVER},
+    [PYTHON_CALL_RUNNING] = {"running", 1 << PYTHON_CALL_OVER},
+    [PYTHON_CALL_OVER] = {"over", 0},
 };
 
 /* Freed when it is over: the run ended, the invocation was cancelled, or nothing was submitted. */
@@ -69,9 +59,7 @@ struct python_call {
 
 static void python_call_set_state(struct python_call *call, enum python_call_state state)
 {
-    assert(python_call_next_states[call->state] & 1U << state);
-    log_debug("python call %lu: %s -> %s", call->number, python_call_state_names[call->state],
-              python_call_state_names[state]);
+    state_change(python_call_states, call->state, state, "python call %lu", call->number);
     call->state = state;
     if (state == PYTHON_CALL_RUNNING)
         python_progress_start(&call->progress, call->run, call->cell);

@@ -6,8 +6,10 @@
 #include "environments/executor.h"
 #include "server/tools/approval.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 
+struct python_host;
 struct tool_caller;
 struct working_directory;
 struct workplace;
@@ -20,7 +22,7 @@ struct python_caller {
                                                           isolation; NULL before the first one */
     bool has_handle[ISOLATIONS]; /* the handle of the directory was told, to a caller that lasts */
     struct approvals approvals;  /* of a caller that lasts */
-    json_t *known; /* owned: see known_directories.h; of a caller that lasts; or NULL */
+    json_t *known; /* owned: see known_directories(); of a caller that lasts; or NULL */
 };
 
 /* The state of CALLER, made if there is none. Borrowed. */
@@ -37,3 +39,17 @@ struct working_directory *python_caller_open_directory(struct tool_caller *calle
                                                        struct workplace *workplace,
                                                        enum isolation isolation, const char *handle,
                                                        struct error *err);
+
+/* The directories that a caller has used: the list of the caller's files is made from them.
+ *
+ * A connection or session knows the directories of its own calls. Requests that stand alone know
+ * the directories of their principal, but if other clients come as the same principal, none. To
+ * know a directory is no right: each use checks that the handle belongs to the caller. */
+
+/* CALLER has used the directory HANDLE. */
+void known_directories_note(struct python_host *host, struct tool_caller *caller,
+                            const char *handle);
+
+/* The handles of the directories that CALLER has used, the last one first: an array of at most a
+ * fixed number. New reference. */
+json_t *known_directories(struct python_host *host, struct tool_caller *caller);

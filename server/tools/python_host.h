@@ -4,7 +4,7 @@
 
 #include "environments/execution.h"
 #include "server/tools/approval.h"
-#include "server/tools/result_form.h"
+#include "server/tools/invocation.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -40,7 +40,7 @@ struct python_host {
                                       next call in a directory */
     struct earlier_names *earlier; /* owned */
     struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
-    json_t *known;                 /* owned: see known_directories.h; or NULL */
+    json_t *known;                 /* owned: see known_directories(); or NULL */
     unsigned long calls;           /* so far; numbers them in the log */
 };
 

@@ -1,6 +1,6 @@
 /* The tools that run Python. A new one is a line in the table of python_tools.c; what it needs is
  *
- *     its definition   as run_python_definition.c, with the arguments of python_arguments.h
+ *     its definition   as run_python_offer(), with the arguments of python_arguments.h
  *     its start        as run_python_start(): a request for python_call_start()
  *     its result       as run_python_on_done()
  */

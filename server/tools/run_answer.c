@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "server/tools/caller.h"
 #include "server/tools/code/code_cleaning.h"
-#include "server/tools/file_links.h"
+#include "server/tools/file_uri.h"
 #include "server/tools/hints/earlier_names.h"
 #include "server/tools/hints/hints.h"
 #include "server/tools/hints/run_facts.h"

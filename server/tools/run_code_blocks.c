@@ -7,7 +7,7 @@
 #include "server/tools/code/block_language.h"
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code_blocks.h"
-#include "server/tools/file_links.h"
+#include "server/tools/file_uri.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
 #include "server/tools/python_arguments.h"
@@ -19,7 +19,7 @@
 #include "server/tools/run_code_blocks_definition.h"
 #include "server/tools/run_output.h"
 #include "server/tools/run_pictures.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/run_python.h"
 #include "server/tools/tool.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "schemas/schemas.h"
 #include "server/tools/python_arguments.h"
-#include "server/tools/run_python_definition.h"
+#include "server/tools/run_python.h"
 
 #include <assert.h>
 #include <string.h>

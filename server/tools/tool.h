@@ -12,7 +12,6 @@
 #include "base/outcome.h"
 #include "server/tools/invocation.h"
 #include "server/tools/registry.h"
-#include "server/tools/result_form.h"
 
 #include <jansson.h>
 #include <stdbool.h>

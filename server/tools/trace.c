@@ -1,9 +1,12 @@
 #include "server/tools/trace.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/random.h"
+#include "server/tools/invocation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -142,4 +145,25 @@ void trace_read_id(const char *parent, char ret_id[TRACE_ID_DIGITS + 1])
 {
     memcpy(ret_id, parent + TRACE_AT, TRACE_ID_DIGITS);
     ret_id[TRACE_ID_DIGITS] = '\0';
+}
+
+/* For scripts */
+
+void trace_variables_init(struct trace_variables *variables, const struct invocation *invocation)
+{
+    *variables = (struct trace_variables){0};
+    if (!invocation->trace)
+        return;
+    variables->parent = memory_format("TRACEPARENT=%s", invocation->trace);
+    variables->list[0] = variables->parent;
+    if (!invocation->trace_state)
+        return;
+    variables->state = memory_format("TRACESTATE=%s", invocation->trace_state);
+    variables->list[1] = variables->state;
+}
+
+void trace_variables_deinit(struct trace_variables *variables)
+{
+    free(variables->parent);
+    free(variables->state);
 }

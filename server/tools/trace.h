@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct invocation;
+
 enum {
     TRACE_PARENT_BYTES = 56, /* 55 characters and a NUL */
     TRACE_ID_DIGITS = 32,
@@ -21,3 +23,13 @@ bool trace_follow(struct trace *trace, const char *parent, const char *state);
 
 /* Copies the trace id out of `traceparent` PARENT, which is valid. */
 void trace_read_id(const char *parent, char ret_id[TRACE_ID_DIGITS + 1]);
+
+/* Environment variables that tell the script of an invocation its trace. */
+struct trace_variables {
+    char *parent;        /* owned */
+    char *state;         /* owned; or NULL */
+    const char *list[3]; /* NULL-terminated */
+};
+
+void trace_variables_init(struct trace_variables *variables, const struct invocation *invocation);
+void trace_variables_deinit(struct trace_variables *variables);

@@ -11,10 +11,27 @@
 
 #include <ev.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
     LOGIN_LINE_BYTES = TOKEN_MOST_BYTES + 128,
 };
+
+/* The kind of a TCP client, from the first bytes of its connection.
+ *
+ * A web page can make a browser send requests to any port of this machine, and can choose the body.
+ * Read as lines, such a body would be messages: so the first line decides, and a connection that
+ * begins as HTTP or TLS is not read any further. */
+enum greeting {
+    GREETING_UNDECIDED, /* more bytes are needed */
+    GREETING_LINE,      /* neither HTTP nor TLS */
+    GREETING_HTTP,
+    GREETING_TLS,
+};
+
+enum { GREETING_BYTES = 32 }; /* never more than these are needed */
+
+enum greeting greeting_classify(const char *bytes, size_t length);
 
 enum login_state {
     LOGIN_READING,   /* the first line */

@@ -4,7 +4,7 @@
 #undef NDEBUG
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "server/transport/http/http_accept.h"
+#include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_head.h"
 #include "server/transport/http/http_origin.h"
 

@@ -1,7 +1,7 @@
 /* Input: what the helper that decodes pictures has written. What is believed of it lies within the
  * input and within the limits. */
 #undef NDEBUG
-#include "environments/pictures/picture_answer.h"
+#include "environments/pictures/picture_reading.h"
 
 #include <assert.h>
 #include <string.h>

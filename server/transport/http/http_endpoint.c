@@ -1,12 +1,54 @@
 #include "server/transport/http/http_endpoint.h"
 
 #include "base/memory.h"
+#include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
 #include "server/transport/http/http_gate.h"
-#include "server/transport/http/http_metadata.h"
+#include "server/transport/identity/authority.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The metadata */
+
+#define PLACE "/.well-known/oauth-protected-resource"
+
+/* The metadata is no secret: every page may read it, whatever path of the server it appends to
+ * PLACE. */
+#define HTTP_METADATA_FIELDS                                                                       \
+    "Access-Control-Allow-Origin: *\r\n"                                                           \
+    "Cache-Control: max-age=300\r\n"
+
+static bool has_place(const char *path)
+{
+    const size_t length = sizeof PLACE - 1;
+
+    return strncmp(path, PLACE, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+/* The public metadata about the source of tokens: protected resource metadata (RFC 9728). True when
+ * EXCHANGE asks for it, and has been answered. Never true if AUTHORITY, which may be NULL, has no
+ * metadata: a client would try to get a token that is not needed or does not exist. */
+static bool http_metadata_answer(const struct authority *authority, struct http_exchange *exchange)
+{
+    const char *metadata = authority ? authority_metadata(authority) : NULL;
+
+    if (!metadata || !has_place(exchange->head.path))
+        return false;
+    if (strcmp(exchange->head.method, "GET") == 0)
+        http_respond(exchange, 200, HTTP_METADATA_FIELDS, "application/json", metadata,
+                     strlen(metadata));
+    else if (strcmp(exchange->head.method, "OPTIONS") == 0)
+        http_respond(exchange, 204,
+                     HTTP_METADATA_FIELDS "Access-Control-Allow-Methods: GET\r\n"
+                                          "Access-Control-Allow-Headers: *\r\n",
+                     NULL, NULL, 0);
+    else
+        http_refuse(exchange, 405, "Allow: GET, OPTIONS\r\n", HTTP_CODE_BAD_REQUEST,
+                    "Method Not Allowed");
+    return true;
+}
 
 /* The service */
 

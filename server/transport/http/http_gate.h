@@ -39,3 +39,9 @@ bool http_gate_has_method(const struct http_exchange *exchange, const char *meth
 
 /* The client takes events in answer to a POST. */
 bool http_gate_lets_stream(const struct http_exchange *exchange);
+
+/* True when VALUE, of Content-Type, is TYPE, whatever its parameters. */
+bool http_type_is(const char *value, const char *type);
+
+/* True when VALUE, of Accept, lists TYPE, such as "text/event-stream"; NULL lists all types. */
+bool http_accept_lists(const char *value, const char *type);

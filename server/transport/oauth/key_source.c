@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/state.h"
 #include "server/transport/oauth/key_set.h"
 #include "server/transport/oauth/oauth_url.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,28 +54,18 @@ struct key_source {
     struct list waiters; /* of struct key_waiter */
 };
 
-static const char *const stage_names[] = {
-    [STAGE_NONE] = "none",
-    [STAGE_METADATA] = "metadata",
-    [STAGE_OPENID] = "OpenID metadata",
-    [STAGE_KEYS] = "keys",
-};
-
-/* The stages that may follow each stage, as bits. */
-static const unsigned next_stages[] = {
-    [STAGE_NONE] = 1 << STAGE_METADATA | 1 << STAGE_KEYS,
-    [STAGE_METADATA] = 1 << STAGE_OPENID | 1 << STAGE_KEYS | 1 << STAGE_NONE,
-    [STAGE_OPENID] = 1 << STAGE_KEYS | 1 << STAGE_NONE,
-    [STAGE_KEYS] = 1 << STAGE_NONE,
+static const struct state key_source_stages[] = {
+    [STAGE_NONE] = {"none", 1 << STAGE_METADATA | 1 << STAGE_KEYS},
+    [STAGE_METADATA] = {"metadata", 1 << STAGE_OPENID | 1 << STAGE_KEYS | 1 << STAGE_NONE},
+    [STAGE_OPENID] = {"OpenID metadata", 1 << STAGE_KEYS | 1 << STAGE_NONE},
+    [STAGE_KEYS] = {"keys", 1 << STAGE_NONE},
 };
 
 static void key_source_start(struct key_source *source, enum key_source_stage stage);
 
 static void key_source_set_stage(struct key_source *source, enum key_source_stage stage)
 {
-    assert(next_stages[source->stage] & 1U << stage);
-    log_debug("keys of %s: %s -> %s", source->issuer, stage_names[source->stage],
-              stage_names[stage]);
+    state_change(key_source_stages, source->stage, stage, "keys of %s", source->issuer);
     source->stage = stage;
 }
 

@@ -1,4 +1,4 @@
-#include "server/transport/http/http_accept.h"
+#include "server/transport/http/http_gate.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* What the server believes of the helper that decodes pictures. */
-#include "environments/pictures/picture_answer.h"
+#include "environments/pictures/picture_reading.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
