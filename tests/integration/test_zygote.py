@@ -603,3 +603,17 @@ def test_no_link_of_a_script_leads_to_what_cannot_be_read(tmp_path):
     with serving({"read": [str(outer / "between/data")]}, working_directory=str(outer)) as server:
         with a_link_comes_and_goes(server, outer, elsewhere):
             assert answers(server, "print(open('between/data/file').read())") == {"public\n"}
+
+
+@pytest.mark.parametrize("settings", [{}, {"start": "fresh"}], ids=["warm", "fresh"])
+@pytest.mark.parametrize("number", range(4))
+def test_nothing_that_scripts_write_is_executed_before_a_call(tmp_path, settings, number):
+    """Neither in a zygote nor in a Python that is started ahead by itself."""
+    with led_to_what_scripts_write(tmp_path, **settings) as (server, places):
+        place = places[number]
+        began = "open({!r}, 'a').write('once')\n".format(str(place / "began"))
+        assert call(server, f"open({str(place / 'sitecustomize.py')!r}, 'w').write({began!r})")["success"]
+        until(lambda: waiting(server), 2)
+        assert not (place / "began").exists()
+        result = call(server, f"print(open({str(place / 'began')!r}).read())")
+        assert result["stdout"] == "once\n", result
