@@ -545,6 +545,22 @@ def test_places_to_write_in_are_empty_in_the_root_of_a_zygote(tmp_path):
         assert os.listdir(f"{root}{places[2]}") == [] and os.listdir(f"/proc/{zygote}/cwd") == ["script.py"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a directory there")
+@pytest.mark.parametrize("devices", [[], ["gpu"]], ids=["", "devices"])
+@pytest.mark.parametrize("parent", ["/run", "/dev/shm", "/sys", "/sys/devices"])
+def test_the_working_directory_can_lie_where_a_sandbox_has_its_own(parent, devices):
+    """The root of a sandbox covers the machine's at /sys, and shows facts about devices there."""
+    work = f"{parent}/work"
+    mounts = f"mount -t tmpfs none /run && mount -t tmpfs none /dev/shm && mount -t tmpfs none /sys && mkdir -p {work}"
+    command = ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$PYEXECD" "$@"', "sh"]
+    with serving({"devices": devices} if devices else {}, command=command, working_directory=work) as server:
+        for number in range(3):
+            result = copy(server, f"import os; print(os.getcwd(), sorted(os.listdir())); open('{number}', 'w')")
+            assert result["stdout"] == f"{work} {[*map(str, range(number)), 'script.py']}\n"
+            if parent != "/sys/devices":
+                assert copy(server, f"import os; print(os.listdir({parent!r}))")["stdout"] == "['work']\n"
+
+
 def test_a_place_that_a_link_of_the_sandbox_leads_to_is_shown_in_a_copy():
     """There /var/tmp is /tmp, which is a copy's own."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
