@@ -633,3 +633,15 @@ def test_nothing_that_scripts_write_is_executed_before_a_call(tmp_path, settings
         assert not (place / "began").exists()
         result = call(server, f"print(open({str(place / 'began')!r}).read())")
         assert result["stdout"] == "once\n", result
+
+
+# What a machine does that is slow: the start of Python, and of a copy.
+SLOW = "import os, time\ntime.sleep(1)\nos.register_at_fork(after_in_child=lambda: time.sleep(4))\n"
+
+
+def test_where_python_starts_slowly_its_first_copy_is_given_more_time(tmp_path):
+    with serving(with_module(tmp_path, SLOW)) as server:
+        call(server, "pass")
+        assert until(lambda: ours(server, is_zygote) and waiting(server), 15)
+        assert call(server, "pass")["timings"]["warm"]
+        assert ours(server, is_zygote)
