@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "environments/docker/volume.h"
 #include "environments/interpreter/python_places.h"
-#include "environments/interpreter/search_path.h"
 #include "environments/kinds/kinds.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_settings.h"
@@ -105,13 +104,9 @@ static void sandbox_checks_found_python(struct config *config,
                                         const struct sandbox_checks_owner *owner,
                                         const char *version)
 {
-    AUTO_FREE char *first = version ? NULL : search_path_find("python3", 0);
-    struct python_places places = {0};
+    struct python_places places;
 
-    if (first)
-        sandbox_checks_python(config, owner, NULL, first);
-    if (version)
-        python_places_find(&places, version);
+    python_places_find_unnamed(&places, version);
     for (size_t i = 0; i < places.count; i++)
         sandbox_checks_python(config, owner, NULL, places.paths[i]);
     python_places_deinit(&places);
