@@ -139,12 +139,18 @@ static void run_begin_again(struct run *run)
     run_begin(run);
 }
 
+static bool run_may_begin_again(const struct run *run, const struct process_end *end)
+{
+    return run->turn.state == TURN_WORKING &&
+           (end->vanished || (end->refused && !run_is_well_delivered(run)));
+}
+
 static void run_on_ended(struct execution_listener *listener, const struct process_end *end)
 {
     struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
     run->turn.execution = NULL;
-    if (end->refused && run->turn.state == TURN_WORKING && !run_is_well_delivered(run)) {
+    if (run_may_begin_again(run, end)) {
         run_begin_again(run);
         return;
     }

@@ -213,18 +213,18 @@ if is_ahead:
     come_home()
 else:
     os.close(archive)
+if is_ahead and gate is not None:
+    # Before theirs, which can lie where scripts write.
+    remember([sys.executable or "", *sys.path])
+    wait_at(int(gate))
 try:
     import_theirs()
 finally:
-    if is_ahead:
-        if gate is not None:
-            remember([sys.executable or "", *sys.path])
-            wait_at(int(gate))
-        else:
-            load_part("hidden", hidden)
-            led = hidden["led"]
-            if not led:
-                hidden.clear()
-            remember([sys.executable or "", *(place for place in sys.path if place not in led)])
-            # The core takes them.
-            sys._pyexecd_go_on, sys._pyexecd_load_ahead, sys._pyexecd_use_ahead = go_on, load_ahead, use_ahead
+    if is_ahead and gate is None:
+        load_part("hidden", hidden)
+        led = hidden["led"]
+        if not led:
+            hidden.clear()
+        remember([sys.executable or "", *(place for place in sys.path if place not in led)])
+        # The core takes them.
+        sys._pyexecd_go_on, sys._pyexecd_load_ahead, sys._pyexecd_use_ahead = go_on, load_ahead, use_ahead

@@ -397,6 +397,7 @@ static struct environment *catalog_shelve(struct catalog *catalog, const struct 
 struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
                                    const struct caller_rules *rules, struct error *err)
 {
+    const struct exposure_writers configured = {catalog->environments, catalog->count};
     struct caller_definition settled;
     struct environment *environment;
 
@@ -404,5 +405,5 @@ struct environment *catalog_define(struct catalog *catalog, const json_t *defini
         return NULL;
     environment = catalog_shelve(catalog, rules, &settled, err);
     caller_definition_deinit(&settled);
-    return environment;
+    return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
 }

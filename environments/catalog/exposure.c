@@ -1,9 +1,14 @@
 #include "environments/catalog/exposure.h"
 
+#include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/environment.h"
+#include "environments/interpreter/python_places.h"
 #include "environments/real_path.h"
+
+#include <stdlib.h>
 
 /* One of the places in LIST (NULL: none) that holds PATH or lies in it; NULL: none does. */
 static const char *exposure_find(char *const *list, const char *path)
@@ -55,4 +60,61 @@ void exposure_limit(struct environment *const *environments, size_t count)
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             exposure_limit_by(environments[i], environments[j]);
+}
+
+/* A place that scripts of one of WRITERS can change and PATH lies in; NULL: none. Owned by the
+ * caller. */
+static char *exposure_find_writer(const struct exposure_writers *writers, const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    const char *const paths[] = {path, real ? real : path};
+    char *found = NULL;
+
+    for (size_t i = 0; i < writers->count && !found; i++) {
+        const struct environment *writer = writers->environments[i];
+        char **written = writer->ops->writes ? writer->ops->writes(writer) : NULL;
+
+        for (size_t j = 0; j < ARRAY_SIZE(paths) && !found; j++) {
+            const char *place = exposure_find(writer->settings.sandbox.write, paths[j]);
+
+            place = place ? place : exposure_find(written, paths[j]);
+            if (place)
+                found = memory_format("%s, where scripts of %s can write", place, writer->name);
+        }
+        memory_free_strings(written);
+    }
+    return found;
+}
+
+/* The programs of this machine that may be the Python of ENVIRONMENT. */
+static void exposure_find_pythons(const struct environment *environment, struct python_places *ret)
+{
+    AUTO_FREE char *named =
+        environment->ops->find_python ? environment->ops->find_python(environment) : NULL;
+
+    *ret = (struct python_places){0};
+    if (named)
+        python_places_add(ret, named);
+    else if (environment->ops->kind->isolation == ISOLATION_NONE)
+        python_places_find_unnamed(
+            ret, json_object_get_string(environment->definition, "python_version"));
+}
+
+int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
+                   struct error *err)
+{
+    struct python_places pythons;
+    int ret = 0;
+
+    exposure_find_pythons(environment, &pythons);
+    for (size_t i = 0; i < pythons.count && ret == 0; i++) {
+        AUTO_FREE char *where = exposure_find_writer(writers, pythons.paths[i]);
+
+        if (where)
+            ret = error_set(err, ERROR_INVALID_ARGUMENTS,
+                            "environment_definition: %s, its Python, lies in %s", pythons.paths[i],
+                            where);
+    }
+    python_places_deinit(&pythons);
+    return ret;
 }

@@ -1,6 +1,8 @@
 /* Which Pythons could come upon what scripts of another environment have left. */
 #pragma once
 
+#include "base/error.h"
+
 #include <stddef.h>
 
 struct environment;
@@ -9,3 +11,14 @@ struct environment;
  * no copies: a Python that is copied has fewer bonds than a script, and what leads it into such a
  * place, as a .pth file does, would have it execute what lies there. */
 void exposure_limit(struct environment *const *environments, size_t count);
+
+/* The configured environments. Borrowed. */
+struct exposure_writers {
+    struct environment *const *environments;
+    size_t count;
+};
+
+/* -1 with ERR if the Python of ENVIRONMENT, which a call has defined, lies where scripts of WRITERS
+ * can write. */
+int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
+                   struct error *err);

@@ -9,6 +9,7 @@
 #include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
+#include "environments/docker/kept_ask.h"
 #include "environments/docker/output.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
@@ -18,11 +19,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* even if calls keep coming */
+#define KEPT_GO_SECONDS             30.          /* for a go that is on its way */
 
 /* One script in a kept container. */
 struct kept_call {
@@ -32,6 +35,8 @@ struct kept_call {
     struct container_end end; /* of the exec, once it is over */
     bool killed;
     bool out_of_disk; /* killed for it */
+    bool never_began; /* its script has certainly not begun */
+    bool is_lost;     /* it may have begun or not */
     bool has_words;
     struct last_words words;
     struct docker_output output;
@@ -118,39 +123,49 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
     if (words.failure == 0 && was_clean(&words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
     else
-        docker_go_dismiss_exec(&call->ask.go, exec);
+        kept_ask_dismiss(&call->ask, exec);
 }
 
 /* A call that begins */
 
 static void kept_call_on_ended(struct exec *exec, const struct container_end *end);
 
-/* The body of the request to create the exec, which may wait IDLE_SECONDS for its script. New
- * reference. */
-static json_t *kept_call_describe(const struct kept_call *call, double idle_seconds)
+/* The body of the request to create an exec for STEP. New reference. */
+static json_t *kept_call_describe(const struct kept_call *call, enum kept_try step)
 {
+    static const double idle_seconds[] = {
+        [KEPT_TRY_WAITING] = WAITING_SECONDS,
+        [KEPT_TRY_OWN] = KEPT_GO_SECONDS,
+    };
     AUTO_FREE char *user = docker_site_user(call->container->site);
     struct docker_container container = docker_site_container(call->container->site, DOCKER_KEEP);
 
     container.user = user;
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
-    container.idle_seconds = idle_seconds;
+    container.idle_seconds = step == KEPT_TRY_PLAIN ? 0 : idle_seconds[step];
     container.program = (const char *const *)call->program;
     container.variables = (const char *const *)call->variables;
     return docker_exec_describe(&container);
 }
 
+static void kept_call_on_agreed(struct exec *exec)
+{
+    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
+
+    kept_ask_send(&call->ask, exec, call->container->site);
+}
+
 /* Starts a new exec for the call. */
-static void kept_call_start_exec(struct kept_call *call)
+static void kept_call_start_exec(struct kept_call *call, enum kept_try step)
 {
     const struct kept_container *container = call->container;
     AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    AUTO_JSON json_t *definition = kept_call_describe(call, 0);
+    AUTO_JSON json_t *definition = kept_call_describe(call, step);
 
     docker_exec_add_nonce(definition, nonce);
     docker_output_init(&call->output, nonce, call->execution.listener);
-    kept_ask_drop(&call->ask);
-    call->exec.agreed = NULL;
+    kept_ask_begin(&call->ask, step);
+    call->exec.agreed = step == KEPT_TRY_PLAIN ? NULL : kept_call_on_agreed;
     exec_start(&call->exec, container->site->engine,
                &(struct exec_plan){
                    .container = container_id(&container->container),
@@ -159,20 +174,14 @@ static void kept_call_start_exec(struct kept_call *call)
                });
 }
 
-static void kept_call_on_agreed(struct exec *exec)
-{
-    kept_ask_send(&CONTAINER_OF(exec, struct kept_call, exec)->ask, exec);
-}
-
 /* Takes the run that waits in the container, also if the call needs another one. */
 static void kept_call_take_wait(struct kept_call *call)
 {
     struct kept_container *container = call->container;
-    AUTO_JSON json_t *key = kept_call_describe(call, WAITING_SECONDS);
+    AUTO_JSON json_t *key = kept_call_describe(call, KEPT_TRY_WAITING);
 
+    kept_ask_begin(&call->ask, KEPT_TRY_WAITING);
     call->ask.is_for_it = json_equal(container->wait.key, key);
-    if (!call->ask.is_for_it)
-        docker_go_refuse(&call->ask.go, container->site);
     call->ask.seconds = kept_wait_seconds(&container->wait);
     docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
     call->exec.agreed = kept_call_on_agreed;
@@ -186,7 +195,7 @@ static void kept_container_begin_call(struct kept_container *container)
     if (kept_wait_is_there(&container->wait))
         kept_call_take_wait(container->call);
     else
-        kept_call_start_exec(container->call);
+        kept_call_start_exec(container->call, container->is_deaf ? KEPT_TRY_PLAIN : KEPT_TRY_OWN);
 }
 
 void kept_container_rest(struct kept_container *container)
@@ -199,6 +208,22 @@ void kept_container_rest(struct kept_container *container)
 }
 
 /* The end of a call */
+
+/* Says why it is not known what the script has done, or that it has done nothing. */
+static void kept_call_explain(const struct kept_call *call, struct process_end *end)
+{
+    const char *reason =
+        *call->end.failure ? call->end.failure : "the container was removed from outside";
+
+    if (call->killed || !(call->never_began || call->is_lost))
+        return;
+    end->vanished = call->never_began && !call->execution.is_starting;
+    snprintf(end->failure, sizeof end->failure, "%s: %.400s",
+             call->never_began ? "the script did not begin"
+                               : "the connection to the container was lost when the script was to "
+                                 "begin, so it may have run or not",
+             reason);
+}
 
 static struct process_end kept_call_describe_end(const struct kept_call *call)
 {
@@ -218,7 +243,8 @@ static struct process_end kept_call_describe_end(const struct kept_call *call)
         docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
 
     end.out_of_disk |= call->out_of_disk;
-    end.ahead_seconds = call->ask.is_asked && call->ask.has_begun ? call->ask.seconds : 0.;
+    end.ahead_seconds = call->ask.has_begun ? call->ask.seconds : 0.;
+    kept_call_explain(call, &end);
     return end;
 }
 
@@ -226,7 +252,9 @@ static struct process_end kept_call_describe_end(const struct kept_call *call)
 static void kept_container_expect(struct kept_container *container, const struct kept_call *call)
 {
     json_decref(container->next);
-    container->next = container->waits ? kept_call_describe(call, WAITING_SECONDS) : NULL;
+    container->next = NULL;
+    if (container->waits && !container->is_deaf)
+        container->next = kept_call_describe(call, KEPT_TRY_WAITING);
 }
 
 /* The one way out of a call: its container is idle, or over and goes with it. */
@@ -258,8 +286,9 @@ static void kept_container_finish(struct kept_container *container)
 static void kept_container_judge(struct kept_container *container)
 {
     if (!container->call->has_words || !was_clean(&container->call->words)) {
-        log_info("container %s is not used again: the call did not leave it as it was",
-                 container->name);
+        log_info("container %s is not used again: %s", container->name,
+                 container->call->never_began ? "no script can begin in it"
+                                              : "the call did not leave it as it was");
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
         return;
     }
@@ -280,12 +309,18 @@ static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int
     kept_container_judge(call->container);
 }
 
-/* The waiting run has ended without an answer. True if it certainly ran no script: then the call
- * starts an exec of its own. */
-static bool kept_call_begins_anew(const struct kept_call *call, const struct container_end *end)
+/* True if the script, which has not begun, is tried once more in the same container. */
+static bool kept_call_tries_again(struct kept_call *call, const struct container_end *end)
 {
-    return call->container->state == KEPT_CONTAINER_BUSY && !call->ask.has_begun &&
-           (!call->ask.is_asked || !*end->failure);
+    const enum kept_try next = kept_ask_next(&call->ask, end);
+
+    if (!call->never_began || call->container->state != KEPT_CONTAINER_BUSY ||
+        next == KEPT_TRY_NONE)
+        return false;
+    call->container->is_deaf |= next == KEPT_TRY_PLAIN;
+    call->never_began = false;
+    kept_call_start_exec(call, next);
+    return true;
 }
 
 static void kept_call_on_ended(struct exec *exec, const struct container_end *end)
@@ -293,11 +328,10 @@ static void kept_call_on_ended(struct exec *exec, const struct container_end *en
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
     struct kept_container *container = call->container;
 
-    if (kept_call_begins_anew(call, end)) {
-        container->waits &= !call->ask.is_asked;
-        kept_call_start_exec(call);
+    call->never_began = kept_ask_never_began(&call->ask, end);
+    call->is_lost = kept_ask_is_lost(&call->ask, end);
+    if (kept_call_tries_again(call, end))
         return;
-    }
     call->end = *end;
     call->has_words = docker_output_end(&call->output, &call->words);
     if (container->state == KEPT_CONTAINER_BUSY)
@@ -385,7 +419,7 @@ static struct kept_call *kept_call_new(struct kept_container *container,
     return call;
 }
 
-/* Puts the code of REQUEST into the file that an idle CONTAINER has over script.py. */
+/* Puts the code of REQUEST into the file that CONTAINER has over script.py. */
 static int kept_container_take_code(const struct kept_container *container,
                                     const struct execution_request *request, struct docker_go *go,
                                     struct error *err)
@@ -404,9 +438,11 @@ struct execution *kept_container_execute(struct kept_container *container,
     struct kept_ask ask = {0};
 
     assert(!container->call);
-    if (container->state == KEPT_CONTAINER_IDLE &&
-        kept_container_take_code(container, request, &ask.go, err) < 0)
+    if (kept_container_take_code(container, request, &ask.go, err) < 0) {
+        if (container->state == KEPT_CONTAINER_STARTING)
+            kept_container_free(container);
         return NULL;
+    }
     container->call = kept_call_new(container, python, request, listener);
     container->call->ask = ask;
     if (container->state == KEPT_CONTAINER_IDLE)
@@ -455,8 +491,7 @@ struct kept_container *kept_container_new(struct docker_site *site,
                                           const struct execution_request *request,
                                           const uid_t *reader, struct error *err)
 {
-    int script = docker_script_file_new(request->code_file, request->code, request->code_length,
-                                        reader, err);
+    int script = docker_script_file_new(request->code_file, "", 0, reader, err);
     struct kept_container *container;
 
     if (script < 0)

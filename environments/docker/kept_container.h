@@ -6,6 +6,8 @@
  *          \       |         |
  *           `---> ENDING <---'
  *
+ * A call that finds it gone before its script has begun ends as `vanished`, and begins again.
+ *
  * It ends when a call was killed, or has left a process behind or no last words: whatever a script
  * did to it, the next call gets a new one. It ends with the server, too: its pyexecd-init holds the
  * other end of a connection of ours. */
@@ -45,6 +47,7 @@ struct kept_container {
     struct kept_wait wait;  /* for the next call, while the container is idle */
     json_t *next;           /* owned: the definition of the expected run, like wait.key; or NULL */
     bool waits;             /* a run may wait in it */
+    bool is_deaf;           /* its inits refuse every go (kept_ask.h) */
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
     int script;             /* owned: the file over script.py in it */
@@ -66,7 +69,8 @@ void kept_container_free(struct kept_container *container);
 void kept_container_start(struct kept_container *container, const struct docker_facts *image,
                           const json_t *mounts);
 
-/* See environment_start. CONTAINER is idle, or has just begun to start. */
+/* See environment_start. CONTAINER is idle, or has just begun to start; then it is freed with ERR.
+ */
 struct execution *kept_container_execute(struct kept_container *container,
                                          const struct docker_python_facts *python,
                                          const struct execution_request *request,

@@ -8,7 +8,6 @@
 #include "base/random.h"
 #include "environments/docker/container_description.h"
 #include "environments/docker/site.h"
-#include "environments/engine/go.h"
 #include "environments/engine/last_words.h"
 
 #include <stdlib.h>
@@ -85,29 +84,4 @@ void kept_wait_stop(struct kept_wait *wait)
 {
     exec_cancel(&wait->exec);
     kept_wait_forget(wait);
-}
-
-void kept_ask_send(struct kept_ask *ask, struct exec *exec)
-{
-    ask->is_asked = ask->is_for_it;
-    docker_go_tell_exec(&ask->go, exec);
-}
-
-void kept_ask_drop(struct kept_ask *ask)
-{
-    docker_go_deinit(&ask->go);
-    *ask = (struct kept_ask){.has_begun = true};
-}
-
-bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,
-                          size_t *length)
-{
-    if (!ask->is_asked || ask->answered[stream])
-        return ask->has_begun;
-    if (*length == 0 || **data != GO_ANSWER)
-        return false;
-    ask->answered[stream] = ask->has_begun = true;
-    ++*data;
-    --*length;
-    return true;
 }

@@ -6,7 +6,6 @@
  * next one begins. */
 #pragma once
 
-#include "environments/docker/docker_go.h"
 #include "environments/engine/exec.h"
 
 #include <jansson.h>
@@ -36,27 +35,6 @@ double kept_wait_seconds(const struct kept_wait *wait);
 /* Moves the waiting run to TO, whose callbacks hear of it from now on. True if it can be sent input
  * already; else `agreed` of TO will come. */
 bool kept_wait_take(struct kept_wait *wait, struct exec *to);
-
-/* A call's dialogue with the waiting run that it has taken. */
-struct kept_ask {
-    struct docker_go go;
-    bool is_for_it; /* the run fits the call; else it is only told to end */
-    double seconds; /* spent on its start before the call */
-    bool is_asked;  /* the run got a go with a script */
-    bool has_begun; /* the run has answered, or the call has an exec of its own */
-    bool answered[FRAME_STREAMS];
-};
-
-/* Sends the go to EXEC, or the order to end. */
-void kept_ask_send(struct kept_ask *ask, struct exec *exec);
-
-/* The call uses an exec of its own instead. */
-void kept_ask_drop(struct kept_ask *ask);
-
-/* Removes the answer, the first byte of each stream, from DATA, with LENGTH. True when the rest is
- * output of the script. */
-bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,
-                          size_t *length);
 
 /* Its container is removed. Harmless when no run waits. */
 void kept_wait_stop(struct kept_wait *wait);

@@ -57,8 +57,7 @@ static bool python_places_is_known(const struct python_places *places, const cha
     return false;
 }
 
-/* A file that is in the list under another path is not added again. */
-static void python_places_add(struct python_places *places, const char *path)
+void python_places_add(struct python_places *places, const char *path)
 {
     AUTO_FREE char *real = realpath(path, NULL);
     const size_t count = places->count;
@@ -150,6 +149,17 @@ void python_places_find(struct python_places *ret, const char *version)
     add_everywhere(ret, "python3");
     add_everywhere(ret, "python3.[0-9]*[0-9]");
     add_everywhere(ret, "python3.[0-9]");
+}
+
+void python_places_find_unnamed(struct python_places *ret, const char *version)
+{
+    AUTO_FREE char *first = version ? NULL : search_path_find("python3", 0);
+
+    *ret = (struct python_places){0};
+    if (version)
+        python_places_find(ret, version);
+    else if (first)
+        python_places_add(ret, first);
 }
 
 void python_places_deinit(struct python_places *places)

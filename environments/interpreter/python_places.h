@@ -16,4 +16,12 @@ enum { PYTHON_PLACES_MOST = 64 };
  * Programs that may be VERSION ("3.11", "3.11.7", "3") come first, in the order of these places,
  * newer before older. All others follow. */
 void python_places_find(struct python_places *ret, const char *version);
+/* The programs that are looked at where no Python is named: the first python3 on PATH, or for
+ * VERSION (not NULL) all of them. */
+void python_places_find_unnamed(struct python_places *ret, const char *version);
+
+/* Adds PATH, if it is a program. A file that is in the list under another path is not added again.
+ */
+void python_places_add(struct python_places *places, const char *path);
+
 void python_places_deinit(struct python_places *places);

@@ -10,6 +10,7 @@
 #include "environments/process/tree_private.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 
 #define NURSERY_PATIENCE_SECONDS 30. /* with an import */
 #define WORKER_SECONDS           2.  /* until a worker waits for its code: usually milliseconds */
+#define WORKER_MOST_SECONDS      16. /* the same where all is slow */
+#define WORKER_STARTS            16. /* the same, in starts of its zygote */
 
 struct nursery {
     bool has_had_worker; /* a worker has once waited for its code */
@@ -29,6 +32,7 @@ struct nursery {
     json_t *tried;             /* owned: the modules that it has been told to import, by name */
     char *module;              /* owned: the module that it is importing; NULL: none */
     double since;              /* CLOCK_MONOTONIC seconds: start of the import */
+    double start_seconds;      /* that its zygote has taken: how slow the machine is */
     struct preloads *preloads; /* owned: the list that has `module`; NULL: none */
     ev_timer patience;         /* runs during an import */
     struct list workers;       /* of struct tree */
@@ -116,6 +120,7 @@ static void nursery_on_answer(struct tree *tree, const char *answer)
 {
     if (*answer == ZYGOTE_WAITS && tree->state == TREE_STARTING) {
         tree_count_ahead(tree);
+        tree->nursery->start_seconds = tree->end.ahead_seconds;
         tree_set_state(tree, TREE_WAITING);
         tree->nursery->note(tree, NURSERY_WAITS);
     } else if (*answer == ZYGOTE_SPOILT && tree->nursery->module) {
@@ -439,6 +444,12 @@ static int worker_limit(struct tree *tree, struct cgroup_tree *cgroups, struct e
     return tree_limit(tree, &tree->parent->forecast->limits, err);
 }
 
+/* A slow machine is no reason to do without zygotes. */
+static double worker_patience(const struct nursery *nursery)
+{
+    return fmax(WORKER_SECONDS, fmin(WORKER_MOST_SECONDS, WORKER_STARTS * nursery->start_seconds));
+}
+
 struct tree *nursery_make_worker(struct tree *parent, struct error *err)
 {
     const struct tree_plan plan = {
@@ -459,6 +470,6 @@ struct tree *nursery_make_worker(struct tree *parent, struct error *err)
     }
     list_append(&parent->nursery->workers, &tree->sibling);
     tree_begin(tree, &spawned);
-    tree_bound_start(tree, WORKER_SECONDS);
+    tree_bound_start(tree, worker_patience(parent->nursery));
     return tree;
 }

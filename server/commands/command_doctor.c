@@ -26,13 +26,16 @@
 #include "server/state_directory.h"
 #include "server/tools/hints/run_facts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sysexits.h>
 
-#define TRIAL_SECONDS 10.0
-#define START_SECONDS 0.3 /* for the next start to be prepared, before it is tried */
+#define TRIAL_SECONDS      10.0
+#define START_SECONDS      0.3 /* for the next start to be prepared, before it is tried */
+#define START_MOST_SECONDS 3.  /* the same on a slow machine ... */
+#define START_COLD_STARTS  8.  /* ... in cold starts */
 
 enum { START_TRIALS = 5 };
 
@@ -173,12 +176,15 @@ static void command_doctor_on_pause(struct ev_loop *loop, ev_timer *timer, int e
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* Gives the server time to start a Python ahead of the next call. */
-static void command_doctor_pause(const struct doctor *doctor)
+/* Gives the server time to start a Python ahead of the next call, on a machine where a cold start
+ * takes COLD_SECONDS. */
+static void command_doctor_pause(const struct doctor *doctor, double cold_seconds)
 {
     ev_timer timer;
 
-    ev_timer_init(&timer, command_doctor_on_pause, START_SECONDS, 0.);
+    ev_timer_init(&timer, command_doctor_on_pause,
+                  fmax(START_SECONDS, fmin(START_MOST_SECONDS, START_COLD_STARTS * cold_seconds)),
+                  0.);
     ev_timer_start(doctor->service.loop, &timer);
     ev_run(doctor->service.loop, 0);
     ev_timer_stop(doctor->service.loop, &timer);
@@ -265,7 +271,7 @@ static void command_doctor_print_start(struct doctor *doctor, struct environment
         process_receipt_isolation(&trial->receipt) == ISOLATION_NONE)
         return;
     for (int i = 0; i < START_TRIALS && !next.is_warm && !doctor->interruption.signal; i++) {
-        command_doctor_pause(doctor);
+        command_doctor_pause(doctor, trial->start_seconds);
         doctor_trial_deinit(&next);
         next = command_doctor_try(doctor, environment);
     }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/docker/volume.h"
+#include "environments/interpreter/python_places.h"
 #include "environments/kinds/kinds.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_settings.h"
@@ -69,41 +70,67 @@ static const char *sandbox_checks_find_write(const json_t *definition, const cha
     return NULL;
 }
 
-/* PATH, the KEY of environment NAME, is of its Python. In its own sandbox it is refused when a
- * script is to run (sandbox_policy.h). */
-static void sandbox_checks_python(struct config *config, const json_t *environments,
-                                  const char *name, const char *key, const char *path)
+/* An environment among all ENVIRONMENTS. Borrowed. */
+struct sandbox_checks_owner {
+    const json_t *environments;
+    const char *name;
+};
+
+/* PATH is a Python of OWNER: its KEY, or found by name. In its own sandbox it is refused
+ * when a script is to run (sandbox_policy.h). */
+static void sandbox_checks_python(struct config *config, const struct sandbox_checks_owner *owner,
+                                  const char *key, const char *path)
 {
     const char *other;
     const json_t *definition;
 
-    json_object_foreach ((json_t *)environments, other, definition) {
+    json_object_foreach ((json_t *)owner->environments, other, definition) {
         const char *place =
-            strcmp(name, other) == 0 ? NULL : sandbox_checks_find_write(definition, path);
+            strcmp(owner->name, other) == 0 ? NULL : sandbox_checks_find_write(definition, path);
         AUTO_FREE char *why =
-            memory_format("lies in %s, where scripts of %s can write: they would change the Python "
-                          "of others; keep the one outside of the other",
-                          text_or_none(place), other);
+            memory_format("%s%slies in %s, where scripts of %s can write: they would change the "
+                          "Python of others; keep the one outside of the other",
+                          key ? "" : path, key ? "" : ", its Python, ", text_or_none(place), other);
 
         if (place)
-            config_complain(config, why, "/environments/%s/%s", name, key);
+            config_complain(config, why, key ? "/environments/%s/%s" : "/environments/%s",
+                            owner->name, key);
     }
+}
+
+/* The Pythons that are looked at for an environment that names none. */
+static void sandbox_checks_found_python(struct config *config,
+                                        const struct sandbox_checks_owner *owner,
+                                        const char *version)
+{
+    struct python_places places;
+
+    python_places_find_unnamed(&places, version);
+    for (size_t i = 0; i < places.count; i++)
+        sandbox_checks_python(config, owner, NULL, places.paths[i]);
+    python_places_deinit(&places);
 }
 
 void sandbox_checks_pythons(struct config *config, const json_t *root)
 {
     static const char *const keys[] = {"venv_path", "python_path", "executable"};
-    const json_t *environments = json_object_get(root, "environments");
-    const char *name;
+    struct sandbox_checks_owner owner = {.environments = json_object_get(root, "environments")};
     json_t *definition;
 
-    json_object_foreach ((json_t *)environments, name, definition)
+    json_object_foreach ((json_t *)owner.environments, owner.name, definition) {
+        bool is_named = false;
+
         for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
             const char *path = json_object_get_string(definition, keys[i]);
 
             if (path)
-                sandbox_checks_python(config, environments, name, keys[i], path);
+                sandbox_checks_python(config, &owner, keys[i], path);
+            is_named |= path != NULL;
         }
+        if (!is_named && sandbox_checks_is_here(definition))
+            sandbox_checks_found_python(config, &owner,
+                                        json_object_get_string(definition, "python_version"));
+    }
 }
 
 void sandbox_checks_wrong_places(struct config *config, const json_t *root)

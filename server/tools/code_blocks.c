@@ -6,6 +6,7 @@
 #include "base/visible.h"
 #include "server/tools/code/block_file_name.h"
 #include "server/tools/code/block_language.h"
+#include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/message_blocks.h"
 
 #include <stdlib.h>
@@ -214,4 +215,10 @@ char *code_block_program(const struct code_block *block)
     if (code_block_is_program(block))
         return memory_copy_string(block->code);
     return code_block_launcher(block);
+}
+
+struct code_cleaning code_block_python(const struct code_block *block,
+                                       const struct code_cleaning *ran)
+{
+    return code_block_is_program(block) ? *ran : (struct code_cleaning){.text = ""};
 }

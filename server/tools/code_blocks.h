@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct block_language;
+struct code_cleaning;
 
 enum {
     CODE_BLOCKS_MOST = 32,
@@ -46,3 +47,8 @@ json_t *code_block_file(const struct code_block *block);
 
 /* The program of the run that executes or saves BLOCK. Owned by the caller. */
 char *code_block_program(const struct code_block *block);
+
+/* The Python that has run for BLOCK, whose program ran as RAN: none of a block in another language,
+ * nor of one that was only saved. Borrowed from RAN. */
+struct code_cleaning code_block_python(const struct code_block *block,
+                                       const struct code_cleaning *ran);

@@ -254,19 +254,6 @@ static void blocks_call_go_on(struct invocation *invocation, struct blocks_call 
     blocks_call_finish(invocation, call);
 }
 
-/* The Python of the block, even if the block was only saved. */
-static struct code_cleaning blocks_call_code(const struct blocks_call *call,
-                                             const struct run_setting *setting)
-{
-    const struct code_block *block = blocks_call_block(call);
-
-    if (strcmp(block->language->name, "python") != 0)
-        return (struct code_cleaning){.text = ""};
-    if (!block->is_run)
-        return (struct code_cleaning){.text = block->code, .length = block->length};
-    return *setting->code;
-}
-
 /* All blocks run in the environment of the first block, as it was then: another configuration may
  * be in force before the last block begins. */
 static void blocks_call_hold(struct blocks_call *call, struct environment *environment)
@@ -283,7 +270,8 @@ static void blocks_call_hold(struct blocks_call *call, struct environment *envir
 static void blocks_call_on_done(struct invocation *invocation, void *data, struct run_facts *facts)
 {
     struct blocks_call *call = data;
-    const struct code_cleaning code = blocks_call_code(call, facts->setting);
+    const struct code_cleaning code =
+        code_block_python(blocks_call_block(call), facts->setting->code);
     const struct run_source source = {&code, RUN_OUTPUT_CHARACTERS / call->blocks.count};
     const double total = call->tried > 0 ? call->left : facts->setting->timeout;
     struct run_answer answer;

@@ -2,6 +2,7 @@
 
     with EngineProxy(engine.socket, folder) as proxy:
         proxy.harm("DELETE /containers/ID", "cut")        # the first of them from now on
+        proxy.harm("POST /exec/ID/start", function)       # called when it comes, before the engine hears of it
 """
 
 import re
@@ -95,6 +96,8 @@ class Pipe(socketserver.BaseRequestHandler):
             return False
         if way == "delay":
             time.sleep(DELAY_SECONDS)
+        if callable(way):
+            way()
         other[source].sendall(self.server.changed(data))
         if way == "cut":
             other[source].recv(1)  # the engine has done it, and nobody hears of it

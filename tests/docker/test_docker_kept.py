@@ -1,5 +1,8 @@
 """A container that is kept between calls: what lives on, what ends it, how it is replaced."""
 
+import threading
+
+import engine_proxy
 import pytest
 
 import leftovers
@@ -133,6 +136,43 @@ def test_one_that_is_killed_from_outside_is_replaced(kept_server, engine):
     engine.api.post(f"/containers/{containers(engine)[0]}/kill")
     assert leftovers.until(lambda: containers(engine) == [])
     assert not is_there(kept_server)
+
+
+def remove(engine):
+    for container in containers(engine):
+        engine.api.delete(f"/containers/{container}", force=1)
+
+
+@pytest.fixture
+def proxied_server(docker_server, engine, tmp_path):
+    """A server with a container that waits for a call, and the proxy that it reaches its engine by."""
+    with engine_proxy.EngineProxy(engine.socket, tmp_path) as proxy:
+        with docker_server({**KEEP, "host": proxy.address}) as server:
+            server.initialize()
+            assert server.run("open('/opt/there', 'w')")["success"]
+            yield server, proxy
+
+
+@pytest.mark.parametrize("request_to_engine", ["POST /containers/ID/exec", "POST /exec/ID/start"])
+def test_one_that_is_removed_when_a_call_is_to_begin(proxied_server, engine, request_to_engine):
+    """Nothing has run, so the call gets another one."""
+    server, proxy = proxied_server
+    proxy.harm(request_to_engine, lambda: remove(engine))
+    result = server.run("import os; print(os.path.exists('/opt/there'))")
+    assert result["success"] and result["stdout"] == "False\n", result
+    assert server.run("print(1)")["stdout"] == "1\n"
+
+
+def test_one_that_is_removed_while_a_call_begins(proxied_server, engine):
+    """A call that has not begun gets another one; words of the engine are none of a script."""
+    server, proxy = proxied_server
+    for hundredths in range(0, 20, 2):
+        timer = threading.Timer(hundredths / 100, remove, [engine])
+        proxy.harm("POST /exec/ID/start", timer.start)
+        result = server.run("import time; print('begun', flush=True); time.sleep(0.3)")
+        timer.join()
+        assert result["success"] or result["returncode"] == -9, (hundredths, result)
+        assert result["stdout"] == "begun\n" or (not result["success"] and not result["stdout"]), result
 
 
 def test_one_that_is_killed_in_the_middle_of_a_call(kept_server, engine):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 
 import pytest
 
@@ -38,7 +39,7 @@ def wait(engine):
     """The pid of the init of a run that waits, which is the only one then."""
     def find():
         commands = processes(engine)
-        found = [pid for pid, command in commands if "--ahead" in command and pid not in SEEN]
+        found = [pid for pid, command in commands if "--ahead 300" in command and pid not in SEEN]
         return found[0] if len(commands) == 2 and found else None
     found = leftovers.until(find)
     assert found
@@ -121,6 +122,15 @@ def test_one_that_is_gone_is_not_missed(kept, engine):
     os.kill(kept.waiting, 9)
     result = kept.run("import os; print(os.path.exists('/opt/there'))")
     assert result["stdout"] == "True\n" and not is_warm(result)
+
+
+def test_one_that_goes_with_its_container_before_it_begins(kept, engine):
+    os.kill(kept.waiting, signal.SIGSTOP)
+    call = kept.start("import os; print(os.path.exists('/opt/there'))")
+    for container in running(engine):
+        engine.api.delete(f"/containers/{container}", force=1)
+    result = kept.wait(call)["result"]["structuredContent"]
+    assert result["success"] and result["stdout"] == "False\n", result
 
 
 def test_calls_without_a_pause_are_answered_rightly(kept):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import time
 
@@ -190,6 +191,19 @@ def test_too_many_calls_are_told_when_to_try_again(tokens):
         again = call(server.address, token_of("alice"), code="1")  # another connection, the same client
         assert again["result"]["isError"]
         assert not call(server.address, token_of("bob"), 3, code="1")["result"]["isError"]
+
+
+def test_a_share_of_calls_is_used_up_after_a_reload_too(tokens):
+    path = tokens({"alice": "calls_per_minute=6", "bob": ""})
+    said = "the configuration was read again"
+    with client.Server("--log-level", "info", transport="tcp", config={"token_file": str(path)}) as server:
+        assert call(server.address, token_of("alice"), 3, code="1")["result"]["isError"]
+        for number, options in enumerate(("calls_per_minute=6", "calls_per_minute=7"), 1):
+            tokens({"alice": options, "bob": "", f"carol{number}": ""})
+            server.process.send_signal(signal.SIGHUP)
+            assert leftovers.until(lambda: server.stderr().count(said) == number, client.TIMEOUT), server.stderr()
+            assert "too many calls" in str(call(server.address, token_of("alice"), code="1"))
+            assert not call(server.address, token_of("bob"), code="1")["result"]["isError"]
 
 
 def answer_to(number, stream):

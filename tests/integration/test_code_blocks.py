@@ -186,6 +186,15 @@ def test_one_block_that_is_saved(server):
     assert text_of(result) == "exitcode: 0 (execution succeeded)\nCode output:\nCode saved to one.html"
 
 
+def test_a_block_that_is_saved_has_defined_nothing():
+    with serve({"python": "save"}) as server:
+        server.initialize()
+        saved = send(server, ("python", "rows = 1\nrows"))
+        directory = saved["structuredContent"]["blocks"][0]["result"]["working_directory"]
+        result = server.call_tool("run_python", {"code": "print(rows)", "working_directory": directory})
+    assert "NameError" in text_of(result) and "earlier call" not in text_of(result), result
+
+
 def test_a_venv_comes_first_on_the_path(tmp_path):
     venv.create(tmp_path / "venv")
     environments = {"it": {"type": "venv", "venv_path": str(tmp_path / "venv")}}

@@ -146,6 +146,20 @@ def check(path):
                           capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.parametrize("kind", ["{type: system}", "{type: venv}", "{type: venv, python_version: '3'}"])
+def test_a_python_found_by_name_lies_where_no_script_can_write(folder, monkeypatch, kind):
+    for name in ("full/bin", "other"):
+        (folder / name).mkdir()
+    (folder / "full/bin/python3").symlink_to("/usr/bin/python3")
+    monkeypatch.setenv("PATH", f"{folder}/full/bin:/usr/bin:/bin")
+    text = f"environments:\n  s: {{type: system, executable: /usr/bin/python3, write: [DIR/full]}}\n  v: {kind}\n" \
+           "default_environment: s\n"
+    result = check(write(folder, text))
+    assert result.returncode == 78, result.stdout
+    assert f"{folder}/full/bin/python3, its Python, lies in {folder}/full, where scripts of s can write" in result.stderr
+    assert check(write(folder, text.replace("full", "other"))).returncode == 0
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -355,6 +355,19 @@ def test_a_file_that_becomes_a_link_while_a_call_waits_is_not_used(tmp_path, sha
     assert "leads elsewhere than it did when it was checked" in structured["error"]
 
 
+@pytest.mark.parametrize("definition", [{"type": "system"}, {"type": "venv"}, {"type": "venv", "python_version": "3"}])
+def test_a_python_found_by_name_lies_where_no_script_can_write(tmp_path, monkeypatch, definition):
+    """Scripts of a configured environment could have put it there."""
+    python = tmp_path / "bin/python3"
+    python.parent.mkdir()
+    python.symlink_to(PYTHON)
+    monkeypatch.setenv("PATH", f"{python.parent}:/usr/bin:/bin")
+    writer = {"type": "system", "executable": PYTHON, "isolation": "sandbox", "write": [str(tmp_path)]}
+    with client.Server(config={"environments": {"writer": writer}}) as server:
+        server.initialize()
+        assert f"{python}, its Python, lies in {tmp_path}, where scripts of writer can write" in refusal(server, definition)
+
+
 # Who may
 
 

@@ -729,10 +729,15 @@ def test_a_path_with_blanks_and_quotes_is_like_any_other(place):
         assert output(server, "import subprocess; subprocess.run(['widget'], check=True)") == "ran\n"
 
 
-@needs_pip
-@pytest.mark.parametrize("brought, file", [
+USURPERS = [  # what they bring, and what that replaces
     ({"programs": {"python": "usurper:main"}}, "bin/python"),
-    ({"modules": {"usurper.py": "", "usurper-1.0.data/data/pyvenv.cfg": "home = /nowhere\n"}}, "pyvenv.cfg")])
+    ({"modules": {"usurper.py": "", "usurper-1.0.data/data/pyvenv.cfg": "home = /nowhere\n"}}, "pyvenv.cfg"),
+    ({"modules": {"usurper.py": "", "usurper-1.0.data/scripts/python3": "#!python\n"}}, "bin/python3"),
+]
+
+
+@needs_pip
+@pytest.mark.parametrize("brought, file", USURPERS)
 def test_a_package_that_replaces_the_python_of_a_venv_is_refused_by_name(place, brought, file):
     place.wheel("gadget")
     place.wheel("usurper", **brought)
@@ -783,6 +788,12 @@ def test_uv_is_used_when_it_is_there(place, monkeypatch):
     for package in ("nothing", "source"):
         error = fail_once(place, place.links(package, python_path=PYTHON))
         assert f"installing {package}: uv ended with exit status 1:\n" in error
+    place.assert_nothing_is_left()
+    for brought, file in USURPERS:
+        place.wheel("usurper", **brought)
+        error = fail_once(place, place.links("gadget", "usurper", python_path=PYTHON))
+        # Of console scripts uv itself knows better.
+        assert f"package usurper-1.0 brings a {file} of its own" in error or "the reserved name `python" in error, error
     place.assert_nothing_is_left()
     monkeypatch.delenv("PIP_NO_INDEX")
     with wheels.Index(place.packages) as index:

@@ -545,6 +545,22 @@ def test_places_to_write_in_are_empty_in_the_root_of_a_zygote(tmp_path):
         assert os.listdir(f"{root}{places[2]}") == [] and os.listdir(f"/proc/{zygote}/cwd") == ["script.py"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a directory there")
+@pytest.mark.parametrize("devices", [[], ["gpu"]], ids=["", "devices"])
+@pytest.mark.parametrize("parent", ["/run", "/dev/shm", "/sys", "/sys/devices"])
+def test_the_working_directory_can_lie_where_a_sandbox_has_its_own(parent, devices):
+    """The root of a sandbox covers the machine's at /sys, and shows facts about devices there."""
+    work = f"{parent}/work"
+    mounts = f"mount -t tmpfs none /run && mount -t tmpfs none /dev/shm && mount -t tmpfs none /sys && mkdir -p {work}"
+    command = ["unshare", "--mount", "sh", "-c", f'{mounts} && exec "$PYEXECD" "$@"', "sh"]
+    with serving({"devices": devices} if devices else {}, command=command, working_directory=work) as server:
+        for number in range(3):
+            result = copy(server, f"import os; print(os.getcwd(), sorted(os.listdir())); open('{number}', 'w')")
+            assert result["stdout"] == f"{work} {[*map(str, range(number)), 'script.py']}\n"
+            if parent != "/sys/devices":
+                assert copy(server, f"import os; print(os.listdir({parent!r}))")["stdout"] == "['work']\n"
+
+
 def test_a_place_that_a_link_of_the_sandbox_leads_to_is_shown_in_a_copy():
     """There /var/tmp is /tmp, which is a copy's own."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
@@ -603,3 +619,29 @@ def test_no_link_of_a_script_leads_to_what_cannot_be_read(tmp_path):
     with serving({"read": [str(outer / "between/data")]}, working_directory=str(outer)) as server:
         with a_link_comes_and_goes(server, outer, elsewhere):
             assert answers(server, "print(open('between/data/file').read())") == {"public\n"}
+
+
+@pytest.mark.parametrize("settings", [{}, {"start": "fresh"}], ids=["warm", "fresh"])
+@pytest.mark.parametrize("number", range(4))
+def test_nothing_that_scripts_write_is_executed_before_a_call(tmp_path, settings, number):
+    """Neither in a zygote nor in a Python that is started ahead by itself."""
+    with led_to_what_scripts_write(tmp_path, **settings) as (server, places):
+        place = places[number]
+        began = "open({!r}, 'a').write('once')\n".format(str(place / "began"))
+        assert call(server, f"open({str(place / 'sitecustomize.py')!r}, 'w').write({began!r})")["success"]
+        until(lambda: waiting(server), 2)
+        assert not (place / "began").exists()
+        result = call(server, f"print(open({str(place / 'began')!r}).read())")
+        assert result["stdout"] == "once\n", result
+
+
+# What a machine does that is slow: the start of Python, and of a copy.
+SLOW = "import os, time\ntime.sleep(1)\nos.register_at_fork(after_in_child=lambda: time.sleep(4))\n"
+
+
+def test_where_python_starts_slowly_its_first_copy_is_given_more_time(tmp_path):
+    with serving(with_module(tmp_path, SLOW)) as server:
+        call(server, "pass")
+        assert until(lambda: ours(server, is_zygote) and waiting(server), 15)
+        assert call(server, "pass")["timings"]["warm"]
+        assert ours(server, is_zygote)
