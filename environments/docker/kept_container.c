@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
@@ -30,9 +29,8 @@ struct kept_call {
     struct exec exec;
     struct container_end end; /* of the exec, once it is over */
     bool killed;
-    bool out_of_disk; /* killed for it */
-    bool has_words;
-    struct last_words words;
+    bool out_of_disk;               /* killed for it */
+    const struct last_words *words; /* of `output`, once it is over; or NULL */
     struct docker_output output;
     ev_prepare complete; /* fed, never started: it has ended, as its last words say */
     struct kept_ask ask;
@@ -107,14 +105,11 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
                                 size_t length)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-    struct last_words words;
 
-    if (!kept_ask_skip_answer(&call->ask, stream, &data, &length))
-        return;
     docker_output_feed(&call->output, stream, data, length);
-    if (!docker_output_peek(&call->output, &words))
+    if (!call->output.has_words)
         return;
-    if (words.failure == 0 && was_clean(&words))
+    if (call->output.words.failure == 0 && was_clean(&call->output.words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
     else
         docker_go_dismiss_exec(&call->ask.go, exec);
@@ -143,11 +138,9 @@ static json_t *kept_call_describe(const struct kept_call *call, double idle_seco
 static void kept_call_start_exec(struct kept_call *call)
 {
     const struct kept_container *container = call->container;
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *definition = kept_call_describe(call, 0);
 
-    docker_exec_add_nonce(definition, nonce);
-    docker_output_init(&call->output, nonce, call->execution.listener);
+    docker_output_init(&call->output, call->execution.listener);
     kept_ask_drop(&call->ask);
     call->exec.agreed = NULL;
     exec_start(&call->exec, container->site->engine,
@@ -173,9 +166,10 @@ static void kept_call_take_wait(struct kept_call *call)
     if (!call->ask.is_for_it)
         docker_go_refuse(&call->ask.go, container->site);
     call->ask.seconds = kept_wait_seconds(&container->wait);
-    docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
+    docker_output_init(&call->output, call->execution.listener);
+    call->output.is_mute = true;
     call->exec.agreed = kept_call_on_agreed;
-    if (kept_wait_take(&container->wait, &call->exec))
+    if (kept_wait_take(&container->wait, &call->exec, &call->output))
         kept_call_on_agreed(&call->exec);
 }
 
@@ -213,11 +207,10 @@ static struct process_end kept_call_describe_end(const struct kept_call *call)
         .failure = seen->failure,
     };
 
-    struct process_end end =
-        docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
+    struct process_end end = docker_end(&observation, call->words, call->python);
 
     end.out_of_disk |= call->out_of_disk;
-    end.ahead_seconds = call->ask.is_asked && call->ask.has_begun ? call->ask.seconds : 0.;
+    end.ahead_seconds = call->ask.is_asked && call->output.has_begun ? call->ask.seconds : 0.;
     return end;
 }
 
@@ -256,7 +249,7 @@ static void kept_container_finish(struct kept_container *container)
 /* The script of a BUSY container has ended. */
 static void kept_container_judge(struct kept_container *container)
 {
-    if (!container->call->has_words || !was_clean(&container->call->words)) {
+    if (!container->call->words || !was_clean(container->call->words)) {
         log_info("container %s is not used again: the call did not leave it as it was",
                  container->name);
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
@@ -275,7 +268,7 @@ static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int
     if (call->container->state != KEPT_CONTAINER_BUSY)
         return;
     call->end = (struct container_end){.started = true};
-    call->has_words = docker_output_end(&call->output, &call->words);
+    call->words = docker_output_end(&call->output);
     kept_container_judge(call->container);
 }
 
@@ -283,8 +276,8 @@ static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int
  * starts an exec of its own. */
 static bool kept_call_begins_anew(const struct kept_call *call, const struct container_end *end)
 {
-    return call->container->state == KEPT_CONTAINER_BUSY && !call->ask.has_begun &&
-           (!call->ask.is_asked || !*end->failure);
+    return call->container->state == KEPT_CONTAINER_BUSY && call->output.is_mute &&
+           !call->output.has_begun && (!call->ask.is_asked || !*end->failure);
 }
 
 static void kept_call_on_ended(struct exec *exec, const struct container_end *end)
@@ -298,7 +291,7 @@ static void kept_call_on_ended(struct exec *exec, const struct container_end *en
         return;
     }
     call->end = *end;
-    call->has_words = docker_output_end(&call->output, &call->words);
+    call->words = docker_output_end(&call->output);
     if (container->state == KEPT_CONTAINER_BUSY)
         kept_container_judge(container);
     else if (container->state == KEPT_CONTAINER_KILLING)

@@ -1,22 +1,17 @@
 #include "environments/docker/kept_wait.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "environments/docker/container_description.h"
 #include "environments/docker/site.h"
-#include "environments/engine/go.h"
-#include "environments/engine/last_words.h"
 
 #include <stdlib.h>
 
 static void kept_wait_forget(struct kept_wait *wait)
 {
     json_decref(wait->key);
-    free(wait->nonce);
     *wait = (struct kept_wait){0};
 }
 
@@ -33,14 +28,10 @@ static void kept_wait_on_agreed(struct exec *exec)
     wait->agreed = true;
 }
 
-/* The engine prints only if it could not start the run. */
 static void kept_wait_on_output(struct exec *exec, enum frame_stream stream, const char *data,
                                 size_t length)
 {
-    (void)exec;
-    (void)stream;
-    (void)data;
-    (void)length;
+    docker_output_feed(&CONTAINER_OF(exec, struct kept_wait, exec)->output, stream, data, length);
 }
 
 static void kept_wait_on_ended(struct exec *exec, const struct container_end *end)
@@ -52,17 +43,15 @@ static void kept_wait_on_ended(struct exec *exec, const struct container_end *en
 void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
                      json_t *key)
 {
-    AUTO_JSON json_t *definition = json_deep_copy(key);
-
-    *wait = (struct kept_wait){
-        .key = key, .nonce = random_digits(LAST_WORDS_NONCE), .begun = clock_seconds()};
-    docker_exec_add_nonce(definition, wait->nonce);
+    *wait = (struct kept_wait){.key = key, .begun = clock_seconds()};
+    docker_output_init(&wait->output, NULL);
+    wait->output.is_mute = true;
     wait->exec = (struct exec){
         .output = kept_wait_on_output, .agreed = kept_wait_on_agreed, .ended = kept_wait_on_ended};
     exec_start(&wait->exec, site->engine,
                &(struct exec_plan){
                    .container = container,
-                   .definition = definition,
+                   .definition = key,
                    .start_timeout = docker_site_startup_seconds(site),
                });
 }
@@ -72,11 +61,12 @@ bool kept_wait_is_there(const struct kept_wait *wait)
     return wait->key != NULL;
 }
 
-bool kept_wait_take(struct kept_wait *wait, struct exec *to)
+bool kept_wait_take(struct kept_wait *wait, struct exec *to, struct docker_output *output)
 {
     const bool agreed = wait->agreed;
 
     exec_move(&wait->exec, to);
+    docker_output_take_wire(output, &wait->output);
     kept_wait_forget(wait);
     return agreed;
 }
@@ -96,18 +86,5 @@ void kept_ask_send(struct kept_ask *ask, struct exec *exec)
 void kept_ask_drop(struct kept_ask *ask)
 {
     docker_go_deinit(&ask->go);
-    *ask = (struct kept_ask){.has_begun = true};
-}
-
-bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,
-                          size_t *length)
-{
-    if (!ask->is_asked || ask->answered[stream])
-        return ask->has_begun;
-    if (*length == 0 || **data != GO_ANSWER)
-        return false;
-    ask->answered[stream] = ask->has_begun = true;
-    ++*data;
-    --*length;
-    return true;
+    *ask = (struct kept_ask){0};
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "environments/docker/docker_go.h"
+#include "environments/docker/output.h"
 #include "environments/engine/exec.h"
 
 #include <jansson.h>
@@ -17,12 +18,12 @@
 struct docker_site;
 
 struct kept_wait {
-    struct exec exec; /* under way, or nothing waits */
-    json_t *key;      /* owned: its definition, but for the nonce */
-    char *nonce;      /* owned: of its last words */
-    bool agreed;      /* the engine passes input on to the init */
-    double begun;     /* CLOCK_MONOTONIC seconds */
-    double seconds;   /* from `begun` until the engine agreed */
+    struct exec exec;            /* under way, or nothing waits */
+    json_t *key;                 /* owned: its definition */
+    struct docker_output output; /* mute: the engine prints only if it could not start the run */
+    bool agreed;                 /* the engine passes input on to the init */
+    double begun;                /* CLOCK_MONOTONIC seconds */
+    double seconds;              /* from `begun` until the engine agreed */
 };
 
 /* Begins to start a waiting run in CONTAINER, an id; KEY is taken. */
@@ -35,9 +36,9 @@ bool kept_wait_is_there(const struct kept_wait *wait);
 /* The seconds that its start has taken so far. */
 double kept_wait_seconds(const struct kept_wait *wait);
 
-/* Moves the waiting run to TO, whose callbacks hear of it from now on. True if it can be sent input
- * already; else `agreed` of TO will come. */
-bool kept_wait_take(struct kept_wait *wait, struct exec *to);
+/* Moves the waiting run to TO, whose callbacks hear of it from now on, and its wire to OUTPUT. True
+ * if it can be sent input already; else `agreed` of TO will come. */
+bool kept_wait_take(struct kept_wait *wait, struct exec *to, struct docker_output *output);
 
 /* A call's dialogue with the waiting run that it has taken. */
 struct kept_ask {
@@ -45,8 +46,6 @@ struct kept_ask {
     bool is_for_it; /* the run fits the call; else it is only told to end */
     double seconds; /* spent on its start before the call */
     bool is_asked;  /* the run got a go with a script */
-    bool has_begun; /* the run has answered, or the call has an exec of its own */
-    bool answered[FRAME_STREAMS];
 };
 
 /* Sends the go to EXEC, or the order to end. */
@@ -54,11 +53,6 @@ void kept_ask_send(struct kept_ask *ask, struct exec *exec);
 
 /* The call uses an exec of its own instead. */
 void kept_ask_drop(struct kept_ask *ask);
-
-/* Removes the answer, the first byte of each stream, from DATA, with LENGTH. True when the rest is
- * output of the script. */
-bool kept_ask_skip_answer(struct kept_ask *ask, enum frame_stream stream, const char **data,
-                          size_t *length);
 
 /* Its container is removed. Harmless when no run waits. */
 void kept_wait_stop(struct kept_wait *wait);

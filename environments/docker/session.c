@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
@@ -33,14 +32,6 @@ enum docker_session_state {
     DOCKER_SESSION_WORKING,  /* waits for the end of a cell */
 };
 
-/* One stream of the container: output, and the init's words at the end of each cell. */
-struct docker_session_stream {
-    struct docker_session *session; /* borrowed */
-    enum frame_stream stream;
-    struct last_words_reader reader;
-    bool has_answered;
-};
-
 struct docker_session {
     struct execution execution;
     enum docker_session_state state;
@@ -48,7 +39,6 @@ struct docker_session {
     struct docker_order *order; /* owned */
     struct container container;
     struct docker_output output;
-    struct docker_session_stream streams[FRAME_STREAMS]; /* FRAME_STDIN is not used */
     int channel; /* owned: a copy of the request's input, from which the cells come */
     ev_io reading;
     char *name; /* owned */
@@ -89,20 +79,6 @@ static void docker_session_free(struct docker_session *session)
 
 /* Cells */
 
-/* Expects an answer with NONCE. The container cannot forge it before it has got NONCE. */
-static void docker_session_expect(struct docker_session *session, const char *nonce)
-{
-    struct last_words none;
-
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
-        struct docker_session_stream *stream = &session->streams[i];
-
-        (void)last_words_reader_end(&stream->reader, &none);
-        last_words_reader_init(&stream->reader, nonce);
-        stream->has_answered = false;
-    }
-}
-
 /* A container that takes no more input is killed. */
 static void docker_session_send(struct docker_session *session, const char *data, size_t length)
 {
@@ -112,15 +88,6 @@ static void docker_session_send(struct docker_session *session, const char *data
         return;
     log_debug("session in container %s: %s", session->name, err.message);
     session->execution.kill(&session->execution);
-}
-
-static void docker_session_begin_cell(struct docker_session *session)
-{
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-
-    docker_session_expect(session, nonce);
-    docker_session_set_state(session, DOCKER_SESSION_WORKING);
-    docker_session_send(session, nonce, LAST_WORDS_NONCE);
 }
 
 /* The next cell is not sent before the last one has been answered, so the first bytes in state
@@ -138,21 +105,17 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
         return;
     }
     if (session->state == DOCKER_SESSION_RESTING)
-        docker_session_begin_cell(session);
+        docker_session_set_state(session, DOCKER_SESSION_WORKING);
     docker_session_send(session, data, (size_t)count);
 }
 
-/* Both streams have said that the cell has ended: there is no more output of it. */
-static void docker_session_take_answer(struct docker_session *session,
-                                       struct docker_session_stream *stream,
-                                       const struct last_words *words)
+static void docker_session_on_cell_ended(struct docker_output *output,
+                                         const struct last_words *words)
 {
+    struct docker_session *session = CONTAINER_OF(output, struct docker_session, output);
     const unsigned char status = (unsigned char)WEXITSTATUS(words->status);
 
-    stream->has_answered = true;
-    docker_output_release(&session->output, stream->stream);
-    if (session->state != DOCKER_SESSION_WORKING || !session->streams[FRAME_STDOUT].has_answered ||
-        !session->streams[FRAME_STDERR].has_answered)
+    if (session->state != DOCKER_SESSION_WORKING)
         return;
     session->usage.cpu_seconds += words->cpu_seconds;
     session->usage.peak_memory = words->peak_bytes;
@@ -160,31 +123,11 @@ static void docker_session_take_answer(struct docker_session *session,
     (void)send(session->channel, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
 
-static void docker_session_on_text(struct last_words_reader *reader, const char *data,
-                                   size_t length)
-{
-    struct docker_session_stream *stream =
-        CONTAINER_OF(reader, struct docker_session_stream, reader);
-
-    docker_output_feed(&stream->session->output, stream->stream, data, length);
-}
-
 static void docker_session_on_output(struct container *container, enum frame_stream stream,
                                      const char *data, size_t length)
 {
-    struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
-    struct docker_session_stream *taker =
-        &session->streams[stream == FRAME_STDERR ? FRAME_STDERR : FRAME_STDOUT];
-
-    for (size_t done = 0; done < length;) {
-        struct last_words words;
-        bool has_words;
-
-        done += last_words_reader_feed_first(&taker->reader, data + done, length - done, &has_words,
-                                             &words);
-        if (has_words)
-            docker_session_take_answer(session, taker, &words);
-    }
+    docker_output_feed(&CONTAINER_OF(container, struct docker_session, container)->output, stream,
+                       data, length);
 }
 
 /* The container */
@@ -204,14 +147,8 @@ static void docker_session_on_started(struct container *container)
 static struct process_end docker_session_end(struct docker_session *session,
                                              const struct container_end *seen)
 {
-    struct last_words words;
-    bool has_words;
-    struct process_end end;
-
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++)
-        (void)last_words_reader_end(&session->streams[i].reader, &words);
-    has_words = docker_output_end(&session->output, &words);
-    end = docker_end(
+    const struct last_words *words = docker_output_end(&session->output);
+    struct process_end end = docker_end(
         &(struct docker_observation){
             .killed = session->killed || seen->killed,
             .out_of_memory = seen->out_of_memory,
@@ -220,8 +157,9 @@ static struct process_end docker_session_end(struct docker_session *session,
             .seconds = clock_seconds() - session->started_at,
             .failure = seen->failure,
         },
-        has_words ? &words : NULL, session->order->python);
-    if (has_words && words.flags & LAST_WORDS_ASTRAY)
+        words, session->order->python);
+
+    if (words && words->flags & LAST_WORDS_ASTRAY)
         snprintf(end.failure, sizeof end.failure, "%s",
                  "the session was ended: its code has closed or used a descriptor that is not its "
                  "own");
@@ -265,22 +203,6 @@ static void kill_session(struct execution *execution)
     container_kill(&session->container);
 }
 
-/* NONCE is the nonce of the last words. No cell has a nonce yet. */
-static void docker_session_init_streams(struct docker_session *session, const char *nonce)
-{
-    AUTO_FREE char *nobody = random_digits(LAST_WORDS_NONCE);
-
-    docker_output_init(&session->output, nonce, session->execution.listener);
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
-        struct docker_session_stream *stream = &session->streams[i];
-
-        stream->session = session;
-        stream->stream = i;
-        stream->reader.output = docker_session_on_text;
-        last_words_reader_init(&stream->reader, nobody);
-    }
-}
-
 static struct docker_session *docker_session_new(struct docker_order *order,
                                                  struct execution_listener *listener)
 {
@@ -308,13 +230,13 @@ static struct docker_session *docker_session_new(struct docker_order *order,
 
 static int docker_session_start_container(struct docker_session *session, struct error *err)
 {
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    const struct docker_order_container own = {.nonce = nonce};
+    const struct docker_order_container own = {0};
     AUTO_JSON json_t *definition = docker_order_describe(session->order, &own, err);
 
     if (!definition)
         return -1;
-    docker_session_init_streams(session, nonce);
+    docker_output_init(&session->output, session->execution.listener);
+    session->output.cell_ended = docker_session_on_cell_ended;
     container_start(&session->container, session->site->engine,
                     &(struct container_plan){
                         .name = session->name,

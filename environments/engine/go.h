@@ -3,8 +3,8 @@
  * script.py.
  *
  * The init begins only if it finds this file with this size. A process may have replaced script.py
- * and so uncovered it, and an engine on another machine could show old contents. The init then
- * writes GO_ANSWER first, on both streams: without an answer nothing has run.
+ * and so uncovered it, and an engine on another machine could show old contents. The init then says
+ * WIRE_BEGUN (wire.h) first: without it nothing has run.
  *
  * On another machine the file has other device and inode numbers. There the go has none, the code
  * itself follows it, and the init begins if script.py has these bytes. */
@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
-
-#define GO_ANSWER '\6'
 
 enum {
     GO_BYTES = 3 * 16,

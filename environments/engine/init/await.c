@@ -63,10 +63,3 @@ void await_dismissal(struct watch *watch)
     while (watch->lifeline >= 0 && !watch->is_dismissed && watch_wait(watch))
         ;
 }
-
-bool answer_go(void)
-{
-    const char answer = GO_ANSWER;
-
-    return write(STDOUT_FILENO, &answer, 1) == 1 && write(STDERR_FILENO, &answer, 1) == 1;
-}

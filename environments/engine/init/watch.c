@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
+#include "environments/engine/init/wire_end.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +16,10 @@
 #define INIT_WATCH_LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
 #define INIT_ASTRAY_SECONDS        2.    /* for a program that is about to end by itself */
 
-enum { WATCH_CODE_BYTES = 16 << 10 };
+enum {
+    WATCH_CODE_BYTES = 16 << 10,
+    WATCH_OWN = 3, /* that watch_wait() watches, beside the wire's */
+};
 
 static bool can_end(int fd)
 {
@@ -108,6 +112,8 @@ static void read_lifeline(struct watch *watch)
                     : watch->code > 0    ? watch_read_code(watch)
                                          : watch_read_dismissal(watch);
 
+    if (count < 0 && errno == EAGAIN)
+        return;
     if (count <= 0)
         watch->deadline = clock_seconds();
     if (count <= 0 || (watch_has_go(watch) && !watch->keeps_line))
@@ -124,13 +130,15 @@ static void watch_read_cells(struct watch *watch)
         return;
     }
     count = read(watch->lifeline, data, sizeof data);
+    if (count < 0 && errno == EAGAIN)
+        return;
     if (count > 0)
         cell_relay_take(watch->relay, data, (size_t)count);
     else
         watch->deadline = clock_seconds();
 }
 
-static void watch_serve(struct watch *watch, short input, short channel)
+static void watch_serve_cells(struct watch *watch, short input, short channel)
 {
     const bool was_astray = watch->relay->is_astray;
 
@@ -141,6 +149,16 @@ static void watch_serve(struct watch *watch, short input, short channel)
     if (watch->relay->is_astray && !was_astray &&
         watch->deadline > clock_seconds() + INIT_ASTRAY_SECONDS)
         watch->deadline = clock_seconds() + INIT_ASTRAY_SECONDS;
+}
+
+static void watch_serve(struct watch *watch, const struct pollfd *watched)
+{
+    if (watch->wire)
+        wire_end_serve(watch->wire, watched + WATCH_OWN);
+    if (watch->relay)
+        watch_serve_cells(watch, watched[1].revents, watched[2].revents);
+    else if (watched[1].revents)
+        read_lifeline(watch);
 }
 
 /* A sender outside of the PID namespace has the pid 0 here, which a program cannot have. In a
@@ -170,24 +188,27 @@ static bool watch_takes_input(const struct watch *watch)
 
 bool watch_wait(struct watch *watch)
 {
-    struct pollfd watched[] = {
+    struct pollfd watched[WATCH_OWN + WIRE_END_WATCHED] = {
         {.fd = watch->signals, .events = POLLIN},
         {.fd = watch->lifeline, .events = watch_takes_input(watch) ? POLLIN : 0},
         {.fd = watch->relay ? watch->relay->channel : -1,
          .events = watch->relay ? cell_relay_events(watch->relay) : 0},
     };
     int left = milliseconds_left(watch);
+    nfds_t count = WATCH_OWN;
 
     if (left == 0)
         return false;
+    if (watch->wire) {
+        wire_end_watch(watch->wire, watched + WATCH_OWN);
+        count += WIRE_END_WATCHED;
+    }
     /* Signals are blocked, so a failure is the work of the program: it shares our uid, and poll(2)
      * refuses to watch more descriptors than RLIMIT_NOFILE, which prlimit(2) sets. */
-    if (poll(watched, ARRAY_SIZE(watched), left) < 0)
+    if (poll(watched, count, left) < 0)
         watch->deadline = clock_seconds();
-    else if (watch->relay)
-        watch_serve(watch, watched[1].revents, watched[2].revents);
-    else if (watched[1].revents)
-        read_lifeline(watch);
+    else
+        watch_serve(watch, watched);
     read_signals(watch);
     return watch->deadline > clock_seconds();
 }
