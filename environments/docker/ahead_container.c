@@ -11,7 +11,6 @@
 #include "environments/docker/order.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
-#include "environments/engine/last_words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,8 +47,14 @@ static void ahead_container_on_started(struct container *started)
 }
 
 /* Output before there is a script, such as a warning of the image's Python, would be lost. */
-static void ahead_container_note_output(struct ahead_container *container)
+static void ahead_container_on_printed(struct execution_listener *listener,
+                                       enum process_stream stream, const char *data, size_t length)
 {
+    struct ahead_container *container = CONTAINER_OF(listener, struct ahead_container, listener);
+
+    (void)stream;
+    (void)data;
+    (void)length;
     container->has_printed = true;
     container_kill(&container->container);
 }
@@ -57,20 +62,22 @@ static void ahead_container_note_output(struct ahead_container *container)
 static void ahead_container_on_output(struct container *printing, enum frame_stream stream,
                                       const char *data, size_t length)
 {
-    (void)stream;
-    (void)data;
-    (void)length;
-    ahead_container_note_output(CONTAINER_OF(printing, struct ahead_container, container));
+    docker_output_feed(&CONTAINER_OF(printing, struct ahead_container, container)->output, stream,
+                       data, length);
 }
 
 static void ahead_container_on_direct_output(struct direct_streams *streams,
                                              enum frame_stream stream, const char *data,
                                              size_t length)
 {
-    (void)stream;
-    (void)data;
-    (void)length;
-    ahead_container_note_output(CONTAINER_OF(streams, struct ahead_container, streams));
+    docker_output_print(&CONTAINER_OF(streams, struct ahead_container, streams)->output, stream,
+                        data, length);
+}
+
+static void ahead_container_on_said(struct direct_streams *streams, const char *data, size_t length)
+{
+    docker_output_feed(&CONTAINER_OF(streams, struct ahead_container, streams)->output,
+                       FRAME_STDOUT, data, length);
 }
 
 static void ahead_container_on_ended(struct container *ended, const struct container_end *end)
@@ -105,7 +112,7 @@ static void ahead_container_offer_streams(struct ahead_container *container,
 
     if (docker_site_is_remote(order->site) || order->has_own_user)
         return;
-    if (direct_streams_offer(&container->streams, path, container->nonce, &err) < 0)
+    if (direct_streams_offer(&container->streams, path, &err) < 0)
         log_debug("container ahead %s: %s", container->name, err.message);
 }
 
@@ -113,7 +120,6 @@ static int ahead_container_start(struct ahead_container *container,
                                  const struct docker_order *order, struct error *err)
 {
     const struct docker_order_container own = {
-        .nonce = container->nonce,
         .code_file = container->code_file,
         .streams = direct_streams_path(&container->streams),
         .idle_seconds = WAITING_SECONDS,
@@ -143,11 +149,13 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     container->site = order->site;
     container->code = -1;
     container->name = docker_site_name(order->site);
-    container->nonce = random_digits(LAST_WORDS_NONCE);
     container->container.output = ahead_container_on_output;
     container->container.started = ahead_container_on_started;
     container->container.ended = ahead_container_on_ended;
     container->streams.output = ahead_container_on_direct_output;
+    container->streams.said = ahead_container_on_said;
+    container->listener.output = ahead_container_on_printed;
+    docker_output_init(&container->output, &container->listener);
     direct_streams_init(&container->streams, engine_loop(order->site->engine));
     if (make_code_file(container, order, err) == 0) {
         ahead_container_offer_streams(container, order);
@@ -172,7 +180,6 @@ void ahead_container_free(struct ahead_container *container)
     json_decref(container->key);
     free(container->directory);
     free(container->name);
-    free(container->nonce);
     free(container->code_file);
     free(container);
 }
@@ -186,5 +193,6 @@ int ahead_container_take(struct ahead_container *container, const char *code, si
     ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
     container_move(&container->container, to->container);
     direct_streams_move(&container->streams, to->streams);
+    docker_output_take_wire(to->output, &container->output);
     return 0;
 }

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "environments/docker/direct_streams.h"
+#include "environments/docker/output.h"
 #include "environments/engine/container.h"
+#include "environments/execution.h"
 #include "environments/process/waiting.h"
 
 #include <jansson.h>
@@ -31,15 +33,16 @@ struct ahead_container {
     struct waiting waiting; /* in its pool */
     enum ahead_container_state state;
     struct container container;
-    struct direct_streams streams;  /* of the container, if the engine is local */
-    json_t *key;                    /* owned: the key of its order */
-    char *directory;                /* owned: the path of the working directory */
-    const struct docker_site *site; /* borrowed */
-    bool has_printed;               /* output without a script: the container is killed */
-    char *name;                     /* owned */
-    char *nonce;                    /* owned: of the last words */
-    char *code_file;                /* owned: the path of the file over script.py */
-    int code;                       /* owned: that file, open for writing */
+    struct direct_streams streams;      /* of the container, if the engine is local */
+    struct docker_output output;        /* on any of these streams */
+    struct execution_listener listener; /* to it */
+    json_t *key;                        /* owned: the key of its order */
+    char *directory;                    /* owned: the path of the working directory */
+    const struct docker_site *site;     /* borrowed */
+    bool has_printed;                   /* output without a script: the container is killed */
+    char *name;                         /* owned */
+    char *code_file;                    /* owned: the path of the file over script.py */
+    int code;                           /* owned: that file, open for writing */
     double seconds; /* from its start until it was ready for a script, or a script came */
 };
 
@@ -55,6 +58,7 @@ void ahead_container_free(struct ahead_container *container);
 struct ahead_container_places {
     struct container *container;
     struct direct_streams *streams;
+    struct docker_output *output;
     struct docker_go *go; /* the go to send when the container runs */
 };
 

@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/engine/last_words.h"
 #include "environments/thread_count.h"
 
 #include <math.h>
@@ -60,8 +59,6 @@ static json_t *init_command(const struct docker_container *container)
         json_array_append_new(command, json_string_format("%.3f", container->idle_seconds));
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
-        if (container->has_line)
-            json_array_append_new(command, json_string("--line"));
         if (container->has_streams) {
             json_array_append_new(command, json_string("--streams"));
             json_array_append_new(command, json_string(DOCKER_STREAMS));
@@ -107,11 +104,6 @@ static json_t *thread_variable(const struct docker_container *container, unsigne
     return json_string(variable);
 }
 
-static json_t *docker_nonce_variable(const char *nonce)
-{
-    return json_string_format(LAST_WORDS_VARIABLE "=%s", nonce);
-}
-
 /* More variables for a kept container. pip cannot break a system there, and later scripts find the
  * bytecode of modules that the image has only as source, as in the official images of Python. */
 static const char *const kept_variables[] = {
@@ -138,8 +130,6 @@ static json_t *container_description_variables(const struct docker_container *co
             set_variable(array, json_string(*variable));
     for (size_t i = 0; container->variables && container->variables[i]; i++)
         set_variable(array, json_string(container->variables[i]));
-    if (container->nonce)
-        set_variable(array, docker_nonce_variable(container->nonce));
     return array;
 }
 
@@ -338,9 +328,8 @@ static json_t *describe_host(const struct docker_container *container)
 }
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
- * the server. In a container that waits for its script, standard input is a lifeline until the
- * script comes, and ends then, or with the script (docker_go.h). A session reads all cells from it.
- * Other containers have none, because the last output of a script could get lost with it. */
+ * the server. To a container that waits for its script, or has a session, it is the wire, too.
+ * Other containers have none: nothing is to be said to them. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {
@@ -377,11 +366,6 @@ json_t *docker_container_describe(const struct docker_container *container)
     return description;
 }
 
-void docker_exec_add_nonce(json_t *description, const char *nonce)
-{
-    json_array_append_new(json_object_get(description, "Env"), docker_nonce_variable(nonce));
-}
-
 json_t *docker_exec_describe(const struct docker_container *container)
 {
     const bool has_workspace = purposes[container->purpose].has_workspace;
@@ -391,8 +375,6 @@ json_t *docker_exec_describe(const struct docker_container *container)
 
     json_array_extend(command, program);
     json_decref(program);
-    if (container->nonce)
-        json_array_append_new(own, docker_nonce_variable(container->nonce));
     return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:b, s:b}",           //
                      "Cmd", command,                                       //
                      "Env", own,                                           //

@@ -39,11 +39,9 @@ struct docker_container {
     const char *user;    /* "UID:GID" */
     const char *init;    /* pyexecd-init on this machine */
     const char *seccomp; /* the profile of system calls, as the engine takes it; NULL: its own */
-    const char *nonce;   /* NULL: there is none */
     double seconds;      /* after which it ends by itself */
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
-    bool has_line;       /* its input goes on behind the go (docker_go.h) */
     bool has_streams;    /* its init asks for its streams at DOCKER_STREAMS */
     bool is_session;     /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; unused for a kept container */
@@ -64,10 +62,8 @@ json_t *docker_container_describe(const struct docker_container *container);
  * takes no limit of processes. Owned by the caller. */
 char *docker_build_limits(const struct docker_container *container);
 
-/* The body of POST /containers/ID/exec for a script in a container that is kept. Its nonce may be
- * added later. New reference. */
+/* The body of POST /containers/ID/exec for a script in a container that is kept. New reference. */
 json_t *docker_exec_describe(const struct docker_container *container);
-void docker_exec_add_nonce(json_t *description, const char *nonce);
 
 /* A mount that shows SOURCE, of this machine, at TARGET in a container. New reference. */
 json_t *docker_mount(const char *source, const char *target, bool writable);

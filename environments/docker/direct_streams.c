@@ -20,6 +20,7 @@
 
 enum {
     DIRECT_STREAMS_READ = 1 << 16,
+    DIRECT_STREAMS_SAID = 1024,
     DIRECT_STREAMS_REST = 32, /* reads: more than a pipe holds (pipe(7)) */
 };
 
@@ -96,12 +97,35 @@ static void direct_streams_on_readable(struct ev_loop *loop, ev_io *watcher, int
         (void)direct_streams_read(streams, stream);
 }
 
-void direct_streams_read_rest(struct direct_streams *streams)
+static void direct_streams_read_pipes(struct direct_streams *streams)
 {
     for (int i = 0; i < FRAME_STREAMS; i++)
         for (int reads = 0; reads < DIRECT_STREAMS_REST; reads++)
             if (streams->pipes[i] < 0 || !direct_streams_read(streams, i))
                 break;
+}
+
+/* What is printed does not wait for what is said: the pipes are read first. False when there is
+ * nothing now, or no more. */
+static bool direct_streams_read_wire(struct direct_streams *streams)
+{
+    char data[DIRECT_STREAMS_SAID];
+    ssize_t length = recv(streams->socket, data, sizeof data, 0);
+
+    if (length > 0) {
+        direct_streams_read_pipes(streams);
+        streams->said(streams, data, (size_t)length);
+    } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+        ev_io_stop(streams->loop, &streams->socket_watcher); /* the engine reports its end */
+    }
+    return length > 0;
+}
+
+void direct_streams_read_rest(struct direct_streams *streams)
+{
+    direct_streams_read_pipes(streams);
+    while (streams->state == DIRECT_STREAMS_READY && direct_streams_read_wire(streams))
+        ;
 }
 
 static void direct_streams_watch_pipes(struct direct_streams *streams)
@@ -149,23 +173,19 @@ static bool direct_streams_hand_over(struct direct_streams *streams)
     return was_sent;
 }
 
-/* The init sends the nonce at once, and in one piece. */
-static bool direct_streams_is_init(struct direct_streams *streams)
-{
-    char said[LAST_WORDS_NONCE];
-
-    return recv(streams->socket, said, sizeof said, 0) == sizeof said &&
-           memcmp(said, streams->nonce, sizeof said) == 0;
-}
-
+/* The init says hello at once, and in one piece. */
 static void direct_streams_answer(struct direct_streams *streams)
 {
-    if (!direct_streams_is_init(streams) || !direct_streams_hand_over(streams)) {
+    char said[WIRE_HELLO_BYTES];
+
+    if (recv(streams->socket, said, sizeof said, 0) != sizeof said ||
+        memcmp(said, WIRE_HELLO, sizeof said) != 0 || !direct_streams_hand_over(streams)) {
         direct_streams_end(streams);
         return;
     }
     direct_streams_set_state(streams, DIRECT_STREAMS_READY);
     direct_streams_watch_pipes(streams);
+    streams->said(streams, said, sizeof said);
 }
 
 static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int events);
@@ -189,15 +209,15 @@ static void direct_streams_accept(struct direct_streams *streams)
     direct_streams_watch_socket(streams);
 }
 
-/* A READY init says nothing more, and the engine reports the end of its container. */
 static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct direct_streams *streams = CONTAINER_OF(watcher, struct direct_streams, socket_watcher);
 
-    if (streams->state == DIRECT_STREAMS_READY)
-        ev_io_stop(loop, watcher);
-    else if (events & EV_ERROR)
+    (void)loop;
+    if (events & EV_ERROR)
         direct_streams_end(streams);
+    else if (streams->state == DIRECT_STREAMS_READY)
+        (void)direct_streams_read_wire(streams);
     else if (streams->state == DIRECT_STREAMS_OFFERED)
         direct_streams_accept(streams);
     else
@@ -238,8 +258,7 @@ static int direct_streams_bind(int socket, const char *path, struct error *err)
     return 0;
 }
 
-int direct_streams_offer(struct direct_streams *streams, const char *path, const char *nonce,
-                         struct error *err)
+int direct_streams_offer(struct direct_streams *streams, const char *path, struct error *err)
 {
     streams->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (streams->socket < 0)
@@ -249,7 +268,6 @@ int direct_streams_offer(struct direct_streams *streams, const char *path, const
         return -1;
     }
     streams->path = memory_copy_string(path);
-    memcpy(streams->nonce, nonce, sizeof streams->nonce);
     direct_streams_set_state(streams, DIRECT_STREAMS_OFFERED);
     direct_streams_watch_socket(streams);
     return 0;
@@ -278,6 +296,7 @@ void direct_streams_move(struct direct_streams *from, struct direct_streams *to)
     direct_streams_set_state(from, DIRECT_STREAMS_NONE);
     direct_streams_set_state(to, DIRECT_STREAMS_READY);
     to->socket = STEAL_FD(from->socket);
+    direct_streams_watch_socket(to);
     for (int i = 0; i < FRAME_STREAMS; i++) {
         ev_io_stop(from->loop, &from->watchers[i]);
         to->pipes[i] = STEAL_FD(from->pipes[i]);
@@ -288,5 +307,4 @@ void direct_streams_move(struct direct_streams *from, struct direct_streams *to)
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length)
 {
     (void)send(streams->socket, data, length, MSG_NOSIGNAL);
-    (void)shutdown(streams->socket, SHUT_WR);
 }

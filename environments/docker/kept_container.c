@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
@@ -34,11 +33,10 @@ struct kept_call {
     struct exec exec;
     struct container_end end; /* of the exec, once it is over */
     bool killed;
-    bool out_of_disk; /* killed for it */
-    bool never_began; /* its script has certainly not begun */
-    bool is_lost;     /* it may have begun or not */
-    bool has_words;
-    struct last_words words;
+    bool out_of_disk;               /* killed for it */
+    bool never_began;               /* its script has certainly not begun */
+    bool is_lost;                   /* it may have begun or not */
+    const struct last_words *words; /* of `output`, once it is over; or NULL */
     struct docker_output output;
     ev_prepare complete; /* fed, never started: it has ended, as its last words say */
     struct kept_ask ask;
@@ -113,17 +111,14 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
                                 size_t length)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-    struct last_words words;
 
-    if (!kept_ask_skip_answer(&call->ask, stream, &data, &length))
-        return;
     docker_output_feed(&call->output, stream, data, length);
-    if (!docker_output_peek(&call->output, &words))
+    if (!call->output.has_words)
         return;
-    if (words.failure == 0 && was_clean(&words))
+    if (call->ask.step != KEPT_TRY_PLAIN)
+        exec_dismiss(exec);
+    if (call->output.words.failure == 0 && was_clean(&call->output.words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
-    else
-        kept_ask_dismiss(&call->ask, exec);
 }
 
 /* A call that begins */
@@ -152,18 +147,17 @@ static void kept_call_on_agreed(struct exec *exec)
 {
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
 
-    kept_ask_send(&call->ask, exec, call->container->site);
+    kept_ask_send(&call->ask, exec);
 }
 
 /* Starts a new exec for the call. */
 static void kept_call_start_exec(struct kept_call *call, enum kept_try step)
 {
     const struct kept_container *container = call->container;
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *definition = kept_call_describe(call, step);
 
-    docker_exec_add_nonce(definition, nonce);
-    docker_output_init(&call->output, nonce, call->execution.listener);
+    docker_output_init(&call->output, call->execution.listener);
+    call->output.is_mute = step != KEPT_TRY_PLAIN;
     kept_ask_begin(&call->ask, step);
     call->exec.agreed = step == KEPT_TRY_PLAIN ? NULL : kept_call_on_agreed;
     exec_start(&call->exec, container->site->engine,
@@ -183,9 +177,10 @@ static void kept_call_take_wait(struct kept_call *call)
     kept_ask_begin(&call->ask, KEPT_TRY_WAITING);
     call->ask.is_for_it = json_equal(container->wait.key, key);
     call->ask.seconds = kept_wait_seconds(&container->wait);
-    docker_output_init(&call->output, container->wait.nonce, call->execution.listener);
+    docker_output_init(&call->output, call->execution.listener);
+    call->output.is_mute = true;
     call->exec.agreed = kept_call_on_agreed;
-    if (kept_wait_take(&container->wait, &call->exec))
+    if (kept_wait_take(&container->wait, &call->exec, &call->output))
         kept_call_on_agreed(&call->exec);
 }
 
@@ -239,11 +234,10 @@ static struct process_end kept_call_describe_end(const struct kept_call *call)
         .failure = seen->failure,
     };
 
-    struct process_end end =
-        docker_end(&observation, call->has_words ? &call->words : NULL, call->python);
+    struct process_end end = docker_end(&observation, call->words, call->python);
 
     end.out_of_disk |= call->out_of_disk;
-    end.ahead_seconds = call->ask.has_begun ? call->ask.seconds : 0.;
+    end.ahead_seconds = call->output.has_begun ? call->ask.seconds : 0.;
     kept_call_explain(call, &end);
     return end;
 }
@@ -285,7 +279,7 @@ static void kept_container_finish(struct kept_container *container)
 /* The script of a BUSY container has ended. */
 static void kept_container_judge(struct kept_container *container)
 {
-    if (!container->call->has_words || !was_clean(&container->call->words)) {
+    if (!container->call->words || !was_clean(container->call->words)) {
         log_info("container %s is not used again: %s", container->name,
                  container->call->never_began ? "no script can begin in it"
                                               : "the call did not leave it as it was");
@@ -305,14 +299,14 @@ static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int
     if (call->container->state != KEPT_CONTAINER_BUSY)
         return;
     call->end = (struct container_end){.started = true};
-    call->has_words = docker_output_end(&call->output, &call->words);
+    call->words = docker_output_end(&call->output);
     kept_container_judge(call->container);
 }
 
 /* True if the script, which has not begun, is tried once more in the same container. */
-static bool kept_call_tries_again(struct kept_call *call, const struct container_end *end)
+static bool kept_call_tries_again(struct kept_call *call)
 {
-    const enum kept_try next = kept_ask_next(&call->ask, end);
+    const enum kept_try next = kept_ask_next(&call->ask, &call->output);
 
     if (!call->never_began || call->container->state != KEPT_CONTAINER_BUSY ||
         next == KEPT_TRY_NONE)
@@ -328,12 +322,12 @@ static void kept_call_on_ended(struct exec *exec, const struct container_end *en
     struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
     struct kept_container *container = call->container;
 
-    call->never_began = kept_ask_never_began(&call->ask, end);
-    call->is_lost = kept_ask_is_lost(&call->ask, end);
-    if (kept_call_tries_again(call, end))
+    call->never_began = kept_ask_never_began(&call->ask, &call->output, end);
+    call->is_lost = kept_ask_is_lost(&call->ask, &call->output, end);
+    if (kept_call_tries_again(call))
         return;
     call->end = *end;
-    call->has_words = docker_output_end(&call->output, &call->words);
+    call->words = docker_output_end(&call->output);
     if (container->state == KEPT_CONTAINER_BUSY)
         kept_container_judge(container);
     else if (container->state == KEPT_CONTAINER_KILLING)

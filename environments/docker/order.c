@@ -140,7 +140,6 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     container.image = order->image->id;
     container.volumes = order->image->volumes;
     container.user = user;
-    container.nonce = own->nonce;
     container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = own->idle_seconds;
     container.has_streams = own->streams != NULL;
@@ -177,7 +176,7 @@ static json_t *docker_order_identity(const char *source)
 
 json_t *docker_order_key(const struct docker_order *order, struct error *err)
 {
-    const struct docker_order_container nobody = {.nonce = "", .code_file = ""};
+    const struct docker_order_container nobody = {.code_file = ""};
     AUTO_JSON json_t *no_labels = json_object();
     json_t *key = docker_order_describe_with(order, &nobody, no_labels, err);
     json_t *mount;

@@ -24,7 +24,6 @@ struct docker_order {
 
 /* The properties in which containers of equal orders differ. Everything is borrowed. */
 struct docker_order_container {
-    const char *nonce;     /* of the last words */
     const char *code_file; /* the file to lay over the script; NULL: a session */
     const char *streams;   /* the socket for its streams (direct_streams.h); NULL: none */
     double idle_seconds;   /* for which it may wait for its script; 0: it does not */

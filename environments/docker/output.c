@@ -3,58 +3,93 @@
 #include "base/list.h"
 #include "environments/execution.h"
 
-static void docker_output_on_out(struct last_words_reader *reader, const char *data, size_t length)
+void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
+                         size_t length)
 {
-    struct docker_output *output = CONTAINER_OF(reader, struct docker_output, out);
-
-    output->listener->output(output->listener, PROCESS_STDOUT, data, length);
+    if (!output->is_mute || output->has_begun)
+        output->listener->output(output->listener,
+                                 stream == FRAME_STDERR ? PROCESS_STDERR : PROCESS_STDOUT, data,
+                                 length);
 }
 
-static void docker_output_on_errors(struct last_words_reader *reader, const char *data,
-                                    size_t length)
+static void docker_output_on_printed(struct wire_reader *reader, enum wire_type type,
+                                     const char *data, size_t length)
 {
-    struct docker_output *output = CONTAINER_OF(reader, struct docker_output, errors);
-
-    output->listener->output(output->listener, PROCESS_STDERR, data, length);
+    docker_output_print(CONTAINER_OF(reader, struct docker_output, reader),
+                        type == WIRE_ERRORS ? FRAME_STDERR : FRAME_STDOUT, data, length);
 }
 
-void docker_output_init(struct docker_output *output, const char *nonce,
-                        struct execution_listener *listener)
+/* The engine prints why it could not start the init. */
+static void docker_output_on_foreign(struct wire_reader *reader, const char *data, size_t length)
 {
-    output->listener = listener;
-    output->out.output = docker_output_on_out;
-    output->errors.output = docker_output_on_errors;
-    last_words_reader_init(&output->out, nonce);
-    last_words_reader_init(&output->errors, nonce);
+    docker_output_print(CONTAINER_OF(reader, struct docker_output, reader), FRAME_STDOUT, data,
+                        length);
 }
 
-static struct last_words_reader *docker_output_reader(struct docker_output *output,
-                                                      enum frame_stream stream)
+static void docker_output_end_cell(struct docker_output *output, const char *payload)
 {
-    return stream == FRAME_STDERR ? &output->errors : &output->out;
+    const struct last_words words = last_words_decode(payload);
+
+    if (output->cell_ended)
+        output->cell_ended(output, &words);
+}
+
+static void docker_output_on_message(struct wire_reader *reader, enum wire_type type,
+                                     const char *payload)
+{
+    struct docker_output *output = CONTAINER_OF(reader, struct docker_output, reader);
+
+    switch (type) {
+    case WIRE_BEGUN:
+        output->has_begun = true;
+        break;
+    case WIRE_NOT_BEGUN:
+        output->has_not_begun = true;
+        break;
+    case WIRE_CELL:
+        docker_output_end_cell(output, payload);
+        break;
+    case WIRE_ENDED:
+        output->words = last_words_decode(payload);
+        output->has_words = true;
+        break;
+    case WIRE_OUT:
+    case WIRE_ERRORS:
+    case WIRE_GO:
+    case WIRE_CODE:
+    case WIRE_CELLS:
+    case WIRE_DISMISSAL:
+    case WIRE_TYPES:
+        break; /* an init does not say them */
+    }
+}
+
+void docker_output_init(struct docker_output *output, struct execution_listener *listener)
+{
+    *output = (struct docker_output){
+        .listener = listener,
+        .reader = {.piece = docker_output_on_printed,
+                   .message = docker_output_on_message,
+                   .foreign = docker_output_on_foreign},
+    };
+}
+
+void docker_output_take_wire(struct docker_output *output, const struct docker_output *from)
+{
+    output->reader = from->reader;
 }
 
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length)
 {
-    last_words_reader_feed(docker_output_reader(output, stream), data, length);
+    if (stream == FRAME_STDERR)
+        docker_output_print(output, FRAME_STDERR, data, length);
+    else
+        wire_reader_feed(&output->reader, data, length);
 }
 
-void docker_output_release(struct docker_output *output, enum frame_stream stream)
+const struct last_words *docker_output_end(struct docker_output *output)
 {
-    struct last_words none;
-
-    (void)last_words_reader_end(docker_output_reader(output, stream), &none);
-}
-
-bool docker_output_peek(const struct docker_output *output, struct last_words *ret_words)
-{
-    return last_words_reader_peek(&output->out, ret_words) &&
-           last_words_reader_peek(&output->errors, ret_words);
-}
-
-bool docker_output_end(struct docker_output *output, struct last_words *ret_words)
-{
-    (void)last_words_reader_end(&output->out, ret_words);
-    return last_words_reader_end(&output->errors, ret_words);
+    wire_reader_end(&output->reader);
+    return output->has_words ? &output->words : NULL;
 }

@@ -1,30 +1,44 @@
-/* The output of a script in a container: both streams, without the last words of its pyexecd-init.
+/* The output of a script in a container, and what its pyexecd-init says about it (engine/wire.h).
  */
 #pragma once
 
 #include "environments/engine/frames.h"
 #include "environments/engine/last_words.h"
+#include "environments/engine/wire.h"
+
+#include <stdbool.h>
 
 struct execution_listener;
 
 struct docker_output {
     struct execution_listener *listener; /* borrowed: gets the output */
-    struct last_words_reader out;
-    struct last_words_reader errors;
+
+    /* May be NULL: there are no cells. One has ended, and all its output has come. */
+    void (*cell_ended)(struct docker_output *output, const struct last_words *words);
+
+    bool is_mute;       /* nothing is passed on before the script begins */
+    bool has_begun;     /* the init says that the script begins ... */
+    bool has_not_begun; /* ... or that nothing has run, and nothing will */
+    bool has_words;
+    struct last_words words; /* there is no more output */
+
+    /* Private. */
+    struct wire_reader reader;
 };
 
-/* NONCE is the nonce of the last words. */
-void docker_output_init(struct docker_output *output, const char *nonce,
-                        struct execution_listener *listener);
+void docker_output_init(struct docker_output *output, struct execution_listener *listener);
 
+/* OUTPUT goes on with the wire of FROM, of which nothing was heard yet but the hello. */
+void docker_output_take_wire(struct docker_output *output, const struct docker_output *from);
+
+/* Takes what the engine sends. STREAM is stdout, the wire, or stderr, where only the engine itself
+ * has something to say. */
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length);
 
-/* Passes on the bytes of STREAM that were held back because they might begin the last words. */
-void docker_output_release(struct docker_output *output, enum frame_stream stream);
+/* Takes what the script has printed to STREAM, stdout or stderr, past the wire. */
+void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
+                         size_t length);
 
-/* True with *RET_WORDS when the last words have come on both streams: there is no more output. */
-bool docker_output_peek(const struct docker_output *output, struct last_words *ret_words);
-
-/* There is no more output. True with *RET_WORDS when it ended with last words. */
-bool docker_output_end(struct docker_output *output, struct last_words *ret_words);
+/* There is no more. Returns the last words, borrowed, or NULL. */
+const struct last_words *docker_output_end(struct docker_output *output);

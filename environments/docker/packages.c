@@ -161,21 +161,19 @@ static void image_packages_on_said(struct last_lines *lines, const char *line)
     environment_step(packages->site->environment, -1, "installing %s: %s", packages->names, line);
 }
 
-static void image_packages_on_errors(struct last_words_reader *reader, const char *data,
-                                     size_t length)
+static void image_packages_on_printed(struct execution_listener *listener,
+                                      enum process_stream stream, const char *data, size_t length)
 {
-    last_lines_feed(&CONTAINER_OF(reader, struct docker_packages, errors)->said, 1, data, length);
+    struct docker_packages *packages = CONTAINER_OF(listener, struct docker_packages, listener);
+
+    last_lines_feed(&packages->said, stream == PROCESS_STDERR, data, length);
 }
 
 static void image_packages_on_output(struct exec *exec, enum frame_stream stream, const char *data,
                                      size_t length)
 {
-    struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
-
-    if (stream == FRAME_STDERR)
-        last_words_reader_feed(&packages->errors, data, length);
-    else
-        last_lines_feed(&packages->said, 0, data, length);
+    docker_output_feed(&CONTAINER_OF(exec, struct docker_packages, exec)->output, stream, data,
+                       length);
 }
 
 static void fail_with_last_lines(struct docker_packages *packages, const struct process_end *end,
@@ -201,12 +199,11 @@ static void fail_with_last_lines(struct docker_packages *packages, const struct 
 static void image_packages_on_installed(struct exec *exec, const struct container_end *seen)
 {
     struct docker_packages *packages = CONTAINER_OF(exec, struct docker_packages, exec);
+    const struct last_words *words = docker_output_end(&packages->output);
     const char *said = last_lines_end(&packages->said);
-    struct last_words words;
-    bool has_words = last_words_reader_end(&packages->errors, &words);
     struct process_end end = docker_end(
-        &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
-        has_words ? &words : NULL, packages->python);
+        &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure}, words,
+        packages->python);
 
     if (end.failure[0] || end.returncode != 0)
         fail_with_last_lines(packages, &end, said);
@@ -224,13 +221,12 @@ static double seconds_left(const struct docker_packages *packages)
 static void image_packages_on_container_started(struct container *started)
 {
     struct docker_packages *packages = CONTAINER_OF(started, struct docker_packages, container);
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *definition =
-        pip_command_describe(packages->site, packages->python, seconds_left(packages), nonce);
+        pip_command_describe(packages->site, packages->python, seconds_left(packages));
 
     image_packages_set_state(packages, IMAGE_PACKAGES_INSTALLING);
-    last_words_reader_init(&packages->errors, nonce);
-    packages->errors.output = image_packages_on_errors;
+    packages->listener.output = image_packages_on_printed;
+    docker_output_init(&packages->output, &packages->listener);
     packages->said = (struct last_lines){.said = image_packages_on_said};
     packages->exec =
         (struct exec){.output = image_packages_on_output, .ended = image_packages_on_installed};

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "environments/docker/image.h"
+#include "environments/docker/output.h"
 #include "environments/engine/container.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/exec.h"
-#include "environments/engine/last_words.h"
+#include "environments/execution.h"
 #include "environments/process/last_lines.h"
 
 struct docker_site;
@@ -34,7 +35,8 @@ struct docker_packages {
     struct engine_request request;
     struct container container;
     struct exec exec;
-    struct last_words_reader errors;
+    struct docker_output output;
+    struct execution_listener listener; /* to it */
     struct last_lines said;
 };
 

@@ -99,8 +99,7 @@ static void pip_command_choose_arguments(const struct packages_definition *defin
     arguments[count] = NULL;
 }
 
-json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds,
-                             const char *nonce)
+json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds)
 {
     const char *index = site->definition.packages.pip_index_url;
     AUTO_FREE char *index_variable = index ? memory_format("PIP_INDEX_URL=%s", index) : NULL;
@@ -114,7 +113,6 @@ json_t *pip_command_describe(const struct docker_site *site, const char *python,
     pip_command_choose_arguments(&site->definition.packages, python, arguments);
     pip_command_choose_variables(variables, index_variable, host_variable);
     container.user = "0:0";
-    container.nonce = nonce;
     container.seconds = seconds;
     container.program = arguments;
     container.variables = variables;

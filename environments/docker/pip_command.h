@@ -9,7 +9,6 @@ struct docker_site;
 #define PIP_COMMAND_WHEELS       "/run/pyexecd-wheels"
 #define PIP_COMMAND_REQUIREMENTS "/run/pyexecd-requirements.txt"
 
-/* The body of the request to create the exec: the program PYTHON runs pip, for at most SECONDS.
- * NONCE is for its last words. New reference. */
-json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds,
-                             const char *nonce);
+/* The body of the request to create the exec: the program PYTHON runs pip, for at most SECONDS. New
+ * reference. */
+json_t *pip_command_describe(const struct docker_site *site, const char *python, double seconds);

@@ -8,7 +8,6 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/untrusted.h"
 #include "environments/docker/end.h"
 #include "environments/docker/image.h"
@@ -120,25 +119,21 @@ static void image_python_remember(const struct docker_python *python)
 
 /* The question */
 
-static void image_python_on_errors(struct last_words_reader *reader, const char *data,
-                                   size_t length)
+static void image_python_on_printed(struct execution_listener *listener, enum process_stream stream,
+                                    const char *data, size_t length)
 {
-    struct docker_python *python = CONTAINER_OF(reader, struct docker_python, errors);
+    struct docker_python *python = CONTAINER_OF(listener, struct docker_python, listener);
     struct error ignored = ERROR_INIT;
 
-    (void)buffer_append(&python->complaint, data, length, &ignored);
+    (void)buffer_append(stream == PROCESS_STDERR ? &python->complaint : &python->answer, data,
+                        length, &ignored);
 }
 
 static void image_python_on_output(struct container *container, enum frame_stream stream,
                                    const char *data, size_t length)
 {
-    struct docker_python *python = CONTAINER_OF(container, struct docker_python, container);
-    struct error ignored = ERROR_INIT;
-
-    if (stream == FRAME_STDERR)
-        last_words_reader_feed(&python->errors, data, length);
-    else
-        (void)buffer_append(&python->answer, data, length, &ignored);
+    docker_output_feed(&CONTAINER_OF(container, struct docker_python, container)->output, stream,
+                       data, length);
 }
 
 static void image_python_clear(struct docker_python *python)
@@ -184,15 +179,14 @@ static void image_python_on_ended(struct container *container, const struct cont
 {
     struct docker_python *python = CONTAINER_OF(container, struct docker_python, container);
     struct error err = ERROR_INIT;
-    struct last_words words;
-    bool has_words = last_words_reader_end(&python->errors, &words);
+    const struct last_words *words = docker_output_end(&python->output);
     struct process_end end = docker_end(
-        &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure},
-        has_words ? &words : NULL, image_python_candidate(python));
+        &(struct docker_observation){.exit_code = seen->exit_code, .failure = seen->failure}, words,
+        image_python_candidate(python));
     int result = image_python_judge(python, &end, &err);
 
     image_python_clear(python);
-    if (has_words && words.failure == ENOENT) {
+    if (words && words->failure == ENOENT) {
         if (++python->candidate < ARRAY_SIZE(candidates)) {
             image_python_ask(python);
             return;
@@ -209,7 +203,6 @@ static void image_python_ask(struct docker_python *python)
 {
     AUTO_FREE char *user = docker_site_user(python->site);
     AUTO_FREE char *name = docker_site_name(python->site);
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
     AUTO_JSON json_t *labels = docker_site_labels(python->site, ASK_SECONDS);
     AUTO_JSON json_t *definition = NULL;
     const char *const program[] = {image_python_candidate(python), "-ISc", QUESTION, NULL};
@@ -218,15 +211,14 @@ static void image_python_ask(struct docker_python *python)
     container.image = python->image->id;
     container.volumes = python->image->volumes;
     container.user = user;
-    container.nonce = nonce;
     container.seconds = ASK_SECONDS;
     container.program = program;
     container.labels = labels;
     definition = docker_container_describe(&container);
     buffer_init(&python->answer, ANSWER_BYTES);
     buffer_init(&python->complaint, ANSWER_BYTES);
-    last_words_reader_init(&python->errors, nonce);
-    python->errors.output = image_python_on_errors;
+    python->listener.output = image_python_on_printed;
+    docker_output_init(&python->output, &python->listener);
     python->container =
         (struct container){.output = image_python_on_output, .ended = image_python_on_ended};
     container_start(&python->container, python->site->engine,

@@ -4,8 +4,9 @@
 
 #include "base/buffer.h"
 #include "base/outcome.h"
+#include "environments/docker/output.h"
 #include "environments/engine/container.h"
-#include "environments/engine/last_words.h"
+#include "environments/execution.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -32,7 +33,8 @@ struct docker_python {
     char *path;                       /* owned: of the file with the answer */
     size_t candidate;
     struct container container;
-    struct last_words_reader errors;
+    struct docker_output output;
+    struct execution_listener listener; /* to it */
     struct buffer answer;
     struct buffer complaint;
 };

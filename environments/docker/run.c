@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "environments/docker/ahead_container.h"
 #include "environments/docker/ahead_pool.h"
@@ -18,7 +17,7 @@
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
-#include "environments/engine/go.h"
+#include "environments/engine/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +43,6 @@ struct docker_run {
     struct ahead_pool *pool;       /* borrowed; NULL: nothing is started ahead */
     struct ahead_container *ahead; /* owned: the container that was taken, or NULL */
     struct docker_go go;           /* for `ahead` */
-    bool answered[FRAME_STREAMS];  /* by `ahead` */
     ev_timer patience;             /* for an answer of `ahead` */
     struct container container;
     struct direct_streams streams; /* of `ahead`, if it has direct ones */
@@ -108,8 +106,7 @@ static void docker_run_free(struct docker_run *run)
 static struct process_end docker_run_conclude(struct docker_run *run,
                                               const struct container_end *seen)
 {
-    struct last_words words;
-    bool has_words = docker_output_end(&run->output, &words);
+    const struct last_words *words = docker_output_end(&run->output);
     struct process_end end = docker_end(
         &(struct docker_observation){
             .killed = run->killed || seen->killed,
@@ -119,10 +116,10 @@ static struct process_end docker_run_conclude(struct docker_run *run,
             .seconds = clock_seconds() - run->started_at,
             .failure = seen->failure,
         },
-        has_words ? &words : NULL, run->order->python);
+        words, run->order->python);
 
     end.ahead_seconds = run->ahead ? run->ahead->seconds : 0.;
-    if (has_words && run->pool)
+    if (words && run->pool)
         ahead_pool_expect(run->pool, STEAL_PTR(run->order));
     return end;
 }
@@ -169,58 +166,54 @@ static void docker_run_give_up(struct engine_duty *duty)
     docker_run_free(CONTAINER_OF(duty, struct docker_run, duty));
 }
 
-static void docker_run_take_output(struct docker_run *run, enum frame_stream stream,
-                                   const char *data, size_t length)
+static void docker_run_dismiss(struct docker_run *run)
 {
-    struct last_words words;
+    if (direct_streams_are_ready(&run->streams))
+        direct_streams_tell(&run->streams, wire_dismissal, WIRE_HEAD_BYTES);
+    else
+        container_dismiss(&run->container);
+}
 
-    docker_output_feed(&run->output, stream, data, length);
-    if (run->order->stays || !docker_output_peek(&run->output, &words))
+/* What the init has said may change the run. */
+static void docker_run_look(struct docker_run *run)
+{
+    if (run->state == DOCKER_RUN_ASKING && run->output.has_begun)
+        docker_run_set_state(run, DOCKER_RUN_RUNNING);
+    if (run->order->stays || !run->output.has_words)
         return;
-    if (are_enough(&words))
+    if (are_enough(&run->output.words))
         ev_feed_event(docker_run_loop(run), &run->complete, EV_CUSTOM);
     else
-        docker_go_dismiss_container(&run->go, &run->container);
+        docker_run_dismiss(run);
 }
 
-/* Output before the answer was printed at the start of Python. */
-static void docker_run_take_answer(struct docker_run *run, enum frame_stream stream,
-                                   const char *data, size_t length)
-{
-    const char *answer = memchr(data, GO_ANSWER, length);
-    size_t before = answer ? (size_t)(answer - data) : length;
-
-    docker_output_feed(&run->output, stream, data, before);
-    if (!answer)
-        return;
-    run->answered[stream] = true;
-    if (run->state == DOCKER_RUN_ASKING)
-        docker_run_set_state(run, DOCKER_RUN_RUNNING);
-    docker_run_take_output(run, stream, answer + 1, length - before - 1);
-}
-
-static void docker_run_note_output(struct docker_run *run, enum frame_stream stream,
-                                   const char *data, size_t length)
+static void docker_run_hear(struct docker_run *run, enum frame_stream stream, const char *data,
+                            size_t length)
 {
     if (run->state == DOCKER_RUN_OVER)
         return;
-    if (run->ahead && !run->answered[stream])
-        docker_run_take_answer(run, stream, data, length);
-    else
-        docker_run_take_output(run, stream, data, length);
+    docker_output_feed(&run->output, stream, data, length);
+    docker_run_look(run);
 }
 
 static void docker_run_on_output(struct container *container, enum frame_stream stream,
                                  const char *data, size_t length)
 {
-    docker_run_note_output(CONTAINER_OF(container, struct docker_run, container), stream, data,
-                           length);
+    docker_run_hear(CONTAINER_OF(container, struct docker_run, container), stream, data, length);
+}
+
+static void docker_run_on_said(struct direct_streams *streams, const char *data, size_t length)
+{
+    docker_run_hear(CONTAINER_OF(streams, struct docker_run, streams), FRAME_STDOUT, data, length);
 }
 
 static void docker_run_on_direct_output(struct direct_streams *streams, enum frame_stream stream,
                                         const char *data, size_t length)
 {
-    docker_run_note_output(CONTAINER_OF(streams, struct docker_run, streams), stream, data, length);
+    struct docker_run *run = CONTAINER_OF(streams, struct docker_run, streams);
+
+    if (run->state != DOCKER_RUN_OVER)
+        docker_output_print(&run->output, stream, data, length);
 }
 
 static void docker_run_ask(struct docker_run *run)
@@ -252,16 +245,12 @@ static void docker_run_on_patience(struct ev_loop *loop, ev_timer *timer, int ev
 
 static int docker_run_start_container(struct docker_run *run, struct error *err)
 {
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    const struct docker_order_container own = {
-        .nonce = nonce,
-        .code_file = run->order->request.code_file,
-    };
+    const struct docker_order_container own = {.code_file = run->order->request.code_file};
     AUTO_JSON json_t *definition = docker_order_describe(run->order, &own, err);
 
     if (!definition)
         return -1;
-    docker_output_init(&run->output, nonce, run->execution.listener);
+    docker_output_init(&run->output, run->execution.listener);
     container_start(&run->container, run->site->engine,
                     &(struct container_plan){
                         .name = run->name,
@@ -302,13 +291,13 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_run_finish(run, &none);
 }
 
-/* True if nothing has run in the container that was taken: it was not told to begin, or its exit
- * code says so, or its output is complete and has no answer. */
+/* True if nothing has run in the container that was taken: it was not told to begin, or says so, or
+ * its output is complete and has no answer. */
 static bool docker_run_begins_anew(const struct docker_run *run, const struct container_end *seen)
 {
     if (run->killed || run->state >= DOCKER_RUN_STARTING)
         return false;
-    return run->state == DOCKER_RUN_TAKING || seen->exit_code == GO_NOT_BEGUN ||
+    return run->state == DOCKER_RUN_TAKING || run->output.has_not_begun ||
            (!*seen->failure && !seen->is_cut);
 }
 
@@ -380,6 +369,7 @@ static struct docker_run *docker_run_new(struct docker_order *order,
     run->container.started = docker_run_on_started;
     run->container.ended = docker_run_on_ended;
     run->streams.output = docker_run_on_direct_output;
+    run->streams.said = docker_run_on_said;
     direct_streams_init(&run->streams, engine_loop(order->site->engine));
     list_init(&run->duty.link);
     run->duty.give_up = docker_run_give_up;
@@ -419,10 +409,15 @@ static bool docker_run_take(struct docker_run *run, struct ahead_container *take
                             const struct execution_request *request)
 {
     const struct ahead_container_places places = {
-        .container = &run->container, .streams = &run->streams, .go = &run->go};
+        .container = &run->container,
+        .streams = &run->streams,
+        .output = &run->output,
+        .go = &run->go,
+    };
     struct error ignored = ERROR_INIT;
     bool runs;
 
+    docker_output_init(&run->output, run->execution.listener);
     if (ahead_container_take(taken, request->code, request->code_length, &places, &runs, &ignored) <
         0) {
         ahead_container_free(taken);
@@ -430,7 +425,6 @@ static bool docker_run_take(struct docker_run *run, struct ahead_container *take
     }
     run->ahead = taken;
     run->state = DOCKER_RUN_TAKING;
-    docker_output_init(&run->output, taken->nonce, run->execution.listener);
     if (runs)
         docker_run_ask(run);
     return true;

@@ -6,13 +6,13 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "environments/docker/end.h"
 #include "environments/docker/order.h"
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
+#include "environments/engine/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,20 +25,12 @@
 
 #define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* even if cells keep coming */
 
-enum { DOCKER_SESSION_READ_BYTES = 32 << 10 };
+enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most WIRE_PIECE_BYTES */
 
 enum docker_session_state {
     DOCKER_SESSION_STARTING, /* waits for its container to run */
     DOCKER_SESSION_RESTING,  /* waits for a cell */
     DOCKER_SESSION_WORKING,  /* waits for the end of a cell */
-};
-
-/* One stream of the container: output, and the init's words at the end of each cell. */
-struct docker_session_stream {
-    struct docker_session *session; /* borrowed */
-    enum frame_stream stream;
-    struct last_words_reader reader;
-    bool has_answered;
 };
 
 struct docker_session {
@@ -48,7 +40,6 @@ struct docker_session {
     struct docker_order *order; /* owned */
     struct container container;
     struct docker_output output;
-    struct docker_session_stream streams[FRAME_STREAMS]; /* FRAME_STDIN is not used */
     int channel; /* owned: a copy of the request's input, from which the cells come */
     ev_io reading;
     char *name; /* owned */
@@ -89,38 +80,15 @@ static void docker_session_free(struct docker_session *session)
 
 /* Cells */
 
-/* Expects an answer with NONCE. The container cannot forge it before it has got NONCE. */
-static void docker_session_expect(struct docker_session *session, const char *nonce)
-{
-    struct last_words none;
-
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
-        struct docker_session_stream *stream = &session->streams[i];
-
-        (void)last_words_reader_end(&stream->reader, &none);
-        last_words_reader_init(&stream->reader, nonce);
-        stream->has_answered = false;
-    }
-}
-
 /* A container that takes no more input is killed. */
-static void docker_session_send(struct docker_session *session, const char *data, size_t length)
+static void docker_session_send(struct docker_session *session, const char *frame, size_t length)
 {
     struct error err = ERROR_INIT;
 
-    if (container_send(&session->container, data, length, &err) == 0)
+    if (container_send(&session->container, frame, length, &err) == 0)
         return;
     log_debug("session in container %s: %s", session->name, err.message);
     session->execution.kill(&session->execution);
-}
-
-static void docker_session_begin_cell(struct docker_session *session)
-{
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-
-    docker_session_expect(session, nonce);
-    docker_session_set_state(session, DOCKER_SESSION_WORKING);
-    docker_session_send(session, nonce, LAST_WORDS_NONCE);
 }
 
 /* The next cell is not sent before the last one has been answered, so the first bytes in state
@@ -128,8 +96,10 @@ static void docker_session_begin_cell(struct docker_session *session)
 static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct docker_session *session = CONTAINER_OF(watcher, struct docker_session, reading);
-    char data[DOCKER_SESSION_READ_BYTES];
-    ssize_t count = events & EV_ERROR ? 0 : recv(session->channel, data, sizeof data, MSG_DONTWAIT);
+    char frame[WIRE_HEAD_BYTES + DOCKER_SESSION_READ_BYTES];
+    ssize_t count = events & EV_ERROR ? 0
+                                      : recv(session->channel, frame + WIRE_HEAD_BYTES,
+                                             DOCKER_SESSION_READ_BYTES, MSG_DONTWAIT);
 
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -138,21 +108,18 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
         return;
     }
     if (session->state == DOCKER_SESSION_RESTING)
-        docker_session_begin_cell(session);
-    docker_session_send(session, data, (size_t)count);
+        docker_session_set_state(session, DOCKER_SESSION_WORKING);
+    wire_put_head(frame, WIRE_CELLS, (size_t)count);
+    docker_session_send(session, frame, WIRE_HEAD_BYTES + (size_t)count);
 }
 
-/* Both streams have said that the cell has ended: there is no more output of it. */
-static void docker_session_take_answer(struct docker_session *session,
-                                       struct docker_session_stream *stream,
-                                       const struct last_words *words)
+static void docker_session_on_cell_ended(struct docker_output *output,
+                                         const struct last_words *words)
 {
+    struct docker_session *session = CONTAINER_OF(output, struct docker_session, output);
     const unsigned char status = (unsigned char)WEXITSTATUS(words->status);
 
-    stream->has_answered = true;
-    docker_output_release(&session->output, stream->stream);
-    if (session->state != DOCKER_SESSION_WORKING || !session->streams[FRAME_STDOUT].has_answered ||
-        !session->streams[FRAME_STDERR].has_answered)
+    if (session->state != DOCKER_SESSION_WORKING)
         return;
     session->usage.cpu_seconds += words->cpu_seconds;
     session->usage.peak_memory = words->peak_bytes;
@@ -160,31 +127,14 @@ static void docker_session_take_answer(struct docker_session *session,
     (void)send(session->channel, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
 
-static void docker_session_on_text(struct last_words_reader *reader, const char *data,
-                                   size_t length)
-{
-    struct docker_session_stream *stream =
-        CONTAINER_OF(reader, struct docker_session_stream, reader);
-
-    docker_output_feed(&stream->session->output, stream->stream, data, length);
-}
-
 static void docker_session_on_output(struct container *container, enum frame_stream stream,
                                      const char *data, size_t length)
 {
     struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
-    struct docker_session_stream *taker =
-        &session->streams[stream == FRAME_STDERR ? FRAME_STDERR : FRAME_STDOUT];
 
-    for (size_t done = 0; done < length;) {
-        struct last_words words;
-        bool has_words;
-
-        done += last_words_reader_feed_first(&taker->reader, data + done, length - done, &has_words,
-                                             &words);
-        if (has_words)
-            docker_session_take_answer(session, taker, &words);
-    }
+    docker_output_feed(&session->output, stream, data, length);
+    if (session->output.has_words)
+        container_dismiss(container);
 }
 
 /* The container */
@@ -204,14 +154,8 @@ static void docker_session_on_started(struct container *container)
 static struct process_end docker_session_end(struct docker_session *session,
                                              const struct container_end *seen)
 {
-    struct last_words words;
-    bool has_words;
-    struct process_end end;
-
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++)
-        (void)last_words_reader_end(&session->streams[i].reader, &words);
-    has_words = docker_output_end(&session->output, &words);
-    end = docker_end(
+    const struct last_words *words = docker_output_end(&session->output);
+    struct process_end end = docker_end(
         &(struct docker_observation){
             .killed = session->killed || seen->killed,
             .out_of_memory = seen->out_of_memory,
@@ -220,8 +164,9 @@ static struct process_end docker_session_end(struct docker_session *session,
             .seconds = clock_seconds() - session->started_at,
             .failure = seen->failure,
         },
-        has_words ? &words : NULL, session->order->python);
-    if (has_words && words.flags & LAST_WORDS_ASTRAY)
+        words, session->order->python);
+
+    if (words && words->flags & LAST_WORDS_ASTRAY)
         snprintf(end.failure, sizeof end.failure, "%s",
                  "the session was ended: its code has closed or used a descriptor that is not its "
                  "own");
@@ -265,22 +210,6 @@ static void kill_session(struct execution *execution)
     container_kill(&session->container);
 }
 
-/* NONCE is the nonce of the last words. No cell has a nonce yet. */
-static void docker_session_init_streams(struct docker_session *session, const char *nonce)
-{
-    AUTO_FREE char *nobody = random_digits(LAST_WORDS_NONCE);
-
-    docker_output_init(&session->output, nonce, session->execution.listener);
-    for (enum frame_stream i = FRAME_STDOUT; i < FRAME_STREAMS; i++) {
-        struct docker_session_stream *stream = &session->streams[i];
-
-        stream->session = session;
-        stream->stream = i;
-        stream->reader.output = docker_session_on_text;
-        last_words_reader_init(&stream->reader, nobody);
-    }
-}
-
 static struct docker_session *docker_session_new(struct docker_order *order,
                                                  struct execution_listener *listener)
 {
@@ -308,13 +237,13 @@ static struct docker_session *docker_session_new(struct docker_order *order,
 
 static int docker_session_start_container(struct docker_session *session, struct error *err)
 {
-    AUTO_FREE char *nonce = random_digits(LAST_WORDS_NONCE);
-    const struct docker_order_container own = {.nonce = nonce};
+    const struct docker_order_container own = {0};
     AUTO_JSON json_t *definition = docker_order_describe(session->order, &own, err);
 
     if (!definition)
         return -1;
-    docker_session_init_streams(session, nonce);
+    docker_output_init(&session->output, session->execution.listener);
+    session->output.cell_ended = docker_session_on_cell_ended;
     container_start(&session->container, session->site->engine,
                     &(struct container_plan){
                         .name = session->name,

@@ -14,11 +14,11 @@ import pytest
 from leftovers import descendants, read, until
 
 INIT = str(pathlib.Path(os.environ["PYEXECD"]).parent / "pyexecd-init")
-NONCE = "0123456789abcdef" * 2
+HELLO = b"pyexecd wire 1\n"
+HEAD = struct.Struct("<II")
+OUT, ERRORS, BEGUN, NOT_BEGUN, CELL, ENDED, GO, CODE, CELLS, DISMISSAL = range(1, 11)
 WORDS = struct.Struct("<iiIIQQQ")
-LENGTH = 1 + len(NONCE) + WORDS.size
 OVERDUE, SURVIVORS = 1, 2
-NOTHING_HAS_RUN = 75  # its exit status then
 UNSHARE = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--pid", "--fork",
            "--kill-child", "--mount-proc"]
 
@@ -31,27 +31,38 @@ pytestmark = pytest.mark.skipif(not namespaces_work(), reason="no user and PID n
 
 
 class Words:
-    def __init__(self, text):
-        mark, body = text[:-WORDS.size], text[-WORDS.size:]
-        assert mark == b"\0" + NONCE.encode(), text
-        (self.status, self.failure, self.leftovers, self.flags, run, cpu,
-         self.peak) = WORDS.unpack(body)
+    def __init__(self, body):
+        (self.status, self.failure, self.leftovers, self.flags, run, cpu, self.peak) = WORDS.unpack(body)
         self.run, self.cpu = run / 1e6, cpu / 1e6
         self.returncode = os.waitstatus_to_exitcode(self.status)
 
 
+def frames(wire):
+    """The frames of WIRE: [(type, payload)]. See environments/engine/wire.h."""
+    assert wire.startswith(HELLO), wire
+    found, rest = [], wire[len(HELLO):]
+    while rest:
+        kind, length = HEAD.unpack_from(rest)
+        found.append((kind, rest[HEAD.size:HEAD.size + length]))
+        assert len(found[-1][1]) == length, "the last one is whole"
+        rest = rest[HEAD.size + length:]
+    return found
+
+
 class Ended:
-    def __init__(self, code, stdout, stderr):
+    def __init__(self, code, wire, stderr=b""):
         self.code = code
-        self.stdout = stdout.decode()
-        self.stderr = stderr[:-LENGTH].decode()
-        self.words = Words(stderr[-LENGTH:])
+        self.frames = frames(wire)
+        assert [kind for kind, _ in self.frames].index(ENDED) == len(self.frames) - 1
+        assert stderr == b"", "only the engine would say something there"
+        self.stdout = b"".join(payload for kind, payload in self.frames if kind == OUT).decode()
+        self.stderr = b"".join(payload for kind, payload in self.frames if kind == ERRORS).decode()
+        self.words = Words(self.frames[-1][1])
 
 
 def start(*arguments, inside=UNSHARE, **more):
     return subprocess.Popen([*inside, INIT, *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE,
-                            env={**os.environ, "PYEXECD_NONCE": NONCE, **more.pop("env", {})},
                             **{"stdin": subprocess.DEVNULL, **more})
 
 
@@ -147,33 +158,36 @@ def test_program_cannot_signal_pid_1(number):
     assert ended.stdout == "on\n" and ended.words.returncode == 0
 
 
-def test_nonce_cannot_be_found():
+def test_the_wire_cannot_be_reached():
     ended = run("import ctypes, os\n"
-                "print(os.environ.get('PYEXECD_NONCE'))\n"
-                "for name in ('environ', 'mem', 'maps', 'fd/2'):\n"
+                "for name in ('environ', 'mem', 'maps', 'fd/0', 'fd/1', 'fd/2'):\n"
                 "    try:\n"
                 "        open('/proc/1/' + name, 'rb').read(1)\n"
                 "        print(name)\n"
                 "    except PermissionError:\n"
                 "        pass\n"
-                "print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))\n"
-                "print('" + NONCE[:8] + "' in open('/proc/self/environ').read())")
-    assert ended.stdout == "None\n-1\nFalse\n"
+                "libc = ctypes.CDLL(None)\n"
+                "print(libc.ptrace(16, 1, 0, 0))\n"
+                "print([libc.syscall(438, libc.syscall(434, 1, 0), fd, 0) for fd in range(5)])")  # pidfd_getfd(2)
+    assert ended.stdout == "-1\n[-1, -1, -1, -1, -1]\n"
 
 
+@pytest.mark.parametrize("stream", [1, 2])
 @pytest.mark.parametrize("forged", [
-    b"\0" + b"f" * 32 + WORDS.pack(0, 0, 0, 0, 1, 1, 1),
-    b"\0" + NONCE.encode()[:-1],
+    HELLO + HEAD.pack(ENDED, WORDS.size) + WORDS.pack(0, 0, 0, 0, 1, 1, 1),
+    HEAD.pack(ENDED, WORDS.size) + WORDS.pack(0, 0, 0, 0, 1, 1, 1),
+    HEAD.pack(OUT, 1 << 30),
     b"\0" * 200,
 ])
-def test_forged_words_stay_output(forged):
-    ended = run(f"import os; os.write(2, {forged!r}); os._exit(4)")
-    assert ended.stderr.encode() == forged
+def test_forged_frames_stay_output(forged, stream):
+    ended = run(f"import os; os.write({stream}, {forged!r}); os._exit(4)")
+    assert ended.frames[0] == (stream, forged)
     assert ended.words.returncode == 4
 
 
 @pytest.mark.parametrize("deed", [
     "os.close(2)",
+    "os.close(1)",
     "os.set_blocking(2, False)",
     "fcntl.fcntl(2, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); fcntl.fcntl(2, fcntl.F_SETOWN, 1)",
     "fcntl.fcntl(2, 1031, 4096)",
@@ -183,24 +197,42 @@ def test_words_come_whatever_is_done_to_stderr(deed):
     assert run(f"import fcntl, os\n{deed}\nos._exit(5)").words.returncode == 5
 
 
-def test_words_come_through_a_full_pipe():
-    code = ("import os\nos.set_blocking(2, False)\n"
-            "try:\n    while True: os.write(2, b'x' * 4096)\nexcept BlockingIOError: pass\n"
-            "try:\n    while True: os.write(2, b'x')\nexcept BlockingIOError: pass\n"
-            "os.write(1, b'full')\nos._exit(6)")
-    with start("20", "--", sys.executable, "-c", code) as process:
-        assert process.stdout.read(4) == b"full"
-        time.sleep(0.3)
-        stdout, stderr = process.communicate(timeout=60)
-    ended = Ended(process.returncode, stdout, stderr)
-    assert ended.words.returncode == 6 and ended.stderr == "x" * 65536
+FLOOD = "import os\nfor _ in range(2000):\n    os.write({stream}, b'x' * 1024)\nos._exit(6)"
 
 
-def test_a_reader_that_is_gone_does_not_hold_it():
+@pytest.mark.parametrize("stream", [1, 2])
+def test_a_reader_that_is_slow_gets_all(stream):
+    with start("30", "--", sys.executable, "-c", FLOOD.format(stream=stream)) as process:
+        time.sleep(0.5)
+        ended = Ended(process.returncode, *process.communicate(timeout=60))
+    assert ended.words.returncode == 6
+    assert ended.stdout + ended.stderr == "x" * 2000 * 1024
+
+
+def test_both_streams_are_read_while_one_floods():
+    ended = run("import os, subprocess\n"
+                "flood = subprocess.Popen(['sh', '-c', 'head -c 3000000 /dev/zero'])\n"
+                "for _ in range(3000): os.write(2, b'y' * 1000)\n"
+                "flood.wait(); os._exit(6)")
+    assert (len(ended.stdout), len(ended.stderr)) == (3000000, 3000000)
+
+
+def test_what_is_printed_last_comes_though_its_reader_was_slow():
+    ended = run("import os\nos.write(1, b'o' * 60000)\nos.write(2, b'e' * 60000)\nos.kill(os.getpid(), 9)")
+    assert (ended.stdout, ended.stderr) == ("o" * 60000, "e" * 60000)
+
+
+def test_a_reader_that_does_not_read_does_not_hold_it():
     code = "import os\nos.write(1, b'go')\nwhile True: os.write(2, b'x' * 4096)"
     with start("5", "--", sys.executable, "-c", code) as process:
-        assert process.stdout.read(2) == b"go"
-        assert process.wait(timeout=60) == 137  # nobody reads stderr
+        assert process.wait(timeout=60) == 137
+
+
+def test_a_program_without_a_reader_gets_to_know_it():
+    with start("60", "--", sys.executable, "-c", FLOOD.format(stream=1)) as process:
+        process.stdout.read(len(HELLO))
+        process.stdout.close()
+        assert process.wait(timeout=50) in (1, 141), "it cannot write any more"
 
 
 @pytest.mark.parametrize("limit", ["RLIMIT_NOFILE", "RLIMIT_SIGPENDING", "RLIMIT_FSIZE",
@@ -218,7 +250,7 @@ def test_limits_that_the_program_sets_for_it_end_it_in_order(limit):
 def test_end_of_the_lifeline_ends_everything():
     with start("100", "--", "sleep", "200", stdin=subprocess.PIPE) as process:
         assert until(lambda: len(descendants(process.pid)) == 2)
-        process.stdin.write(b"ignored")
+        process.stdin.write(HEAD.pack(CELLS, 7) + b"ignored")
         process.stdin.flush()
         time.sleep(0.2)
         assert process.poll() is None
@@ -229,7 +261,7 @@ def test_end_of_the_lifeline_ends_everything():
 INTERRUPTED = """
 import os, time
 try:
-    print('on', flush=True)
+    os.write(1, b'on\\n')
     time.sleep(60)
 except KeyboardInterrupt:
     print('flushed', flush=True)
@@ -239,17 +271,18 @@ except KeyboardInterrupt:
 
 def interrupt_when_it_runs(process, pid):
     """Sends SIGINT to the init PID from outside, once the script of PROCESS has printed."""
-    assert process.stdout.readline() == b"on\n"
+    begin = HELLO + HEAD.pack(OUT, 3) + b"on\n"
+    assert process.stdout.read(len(begin)) == begin
     os.kill(pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
-    return Ended(process.returncode, stdout, stderr)
+    return Ended(process.returncode, begin + stdout, stderr)
 
 
 def test_an_interruption_from_outside_goes_to_the_program():
     with start("60", "--", sys.executable, "-c", INTERRUPTED) as process:
         init = until(lambda: descendants(process.pid))[0]
         ended = interrupt_when_it_runs(process, init)
-    assert ended.stdout == "flushed\n" and "KeyboardInterrupt" in ended.stderr
+    assert ended.stdout == "on\nflushed\n" and "KeyboardInterrupt" in ended.stderr
     assert ended.words.returncode == -signal.SIGINT and not ended.words.flags
 
 
@@ -274,12 +307,9 @@ def test_a_program_cannot_pretend_to_be_outside(number):
     assert ended.stdout == "0\non\n" and not ended.words.flags
 
 
-@pytest.mark.parametrize("arguments, nonce", [
-    ([], NONCE), (["5"], NONCE), (["5", "--"], NONCE), (["5", "sleep", "1"], NONCE),
-    (["5", "--", "true"], ""), (["5", "--", "true"], NONCE[1:]),
-])
-def test_it_is_not_for_people(arguments, nonce):
-    with start(*arguments, env={"PYEXECD_NONCE": nonce}) as process:
+@pytest.mark.parametrize("arguments", [[], ["5"], ["5", "--"], ["5", "sleep", "1"]])
+def test_it_is_not_for_people(arguments):
+    with start(*arguments) as process:
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (64, b"")
     assert stderr == b"pyexecd-init is started by pyexecd\n"
@@ -349,7 +379,7 @@ def test_an_interruption_of_a_kept_namespace_goes_to_the_program_of_a_run():
     with kept() as (keeper, pid):
         with start("60", "--", sys.executable, "-c", INTERRUPTED, inside=enter(pid)) as process:
             ended = interrupt_when_it_runs(process, pid)
-        assert ended.stdout == "flushed\n" and "KeyboardInterrupt" in ended.stderr
+        assert ended.stdout == "on\nflushed\n" and "KeyboardInterrupt" in ended.stderr
         assert ended.words.returncode == -signal.SIGINT and not ended.words.leftovers
         assert keeper.poll() is None
         assert run_in(pid, "print('again')").stdout == "again\n"
@@ -368,8 +398,8 @@ def test_a_run_that_kills_its_init_gets_no_words():
     with kept() as (_, pid):
         with start("5", "--", sys.executable, "-c", "import os; os.kill(os.getppid(), 9)",
                    inside=enter(pid)) as process:
-            _, stderr = process.communicate(timeout=60)
-    assert process.returncode == -9 and NONCE.encode() not in stderr
+            wire, _ = process.communicate(timeout=60)
+    assert process.returncode == -9 and frames(wire) == []
 
 
 # One that was started ahead of its script.
@@ -384,7 +414,13 @@ def script(tmp_path):
 def go_for(path, size=None):
     """What environments/engine/go.h describes."""
     found = path.stat()
-    return f"{found.st_dev:016x}{found.st_ino:016x}{found.st_size if size is None else size:016x}".encode()
+    return HEAD.pack(GO, 24) + struct.pack("<QQQ", found.st_dev, found.st_ino, found.st_size if size is None else size)
+
+
+def with_code(code, size=None):
+    """The same for an init on another machine."""
+    return (HEAD.pack(GO, 24) + struct.pack("<QQQ", 0, 0, len(code) if size is None else size)
+            + HEAD.pack(CODE, len(code)) + code)
 
 
 def start_ahead(script, *options, idle=60, **variables):
@@ -392,12 +428,29 @@ def start_ahead(script, *options, idle=60, **variables):
     return subprocess.Popen(
         [*UNSHARE, INIT, "--script", "--ahead", str(idle), *options, "60", "--", "python3", str(script)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**plain, "PATH": "/usr/bin:/bin", "HOME": str(script.parent), "PYEXECD_NONCE": NONCE, **variables})
+        env={**plain, "PATH": "/usr/bin:/bin", "HOME": str(script.parent), **variables})
 
 
-def told(process, go=b""):
-    """What both streams have, once PROCESS has been told GO and nothing more."""
-    return process.communicate(go, timeout=120)
+def tell(process, message):
+    process.stdin.write(message)
+    process.stdin.flush()
+
+
+def told(process, go):
+    """The frames that have come once PROCESS has been told GO, and dismissed behind its last words."""
+    tell(process, go)
+    wire = b""
+    while piece := process.stdout.read1():
+        wire += piece
+        if HEAD.pack(ENDED, WORDS.size) in wire:
+            assert process.poll() is None, "it waits until they have come"
+            tell(process, HEAD.pack(DISMISSAL, 0))
+    process.wait(timeout=60)
+    assert process.stderr.read() == b""
+    return frames(wire)
+
+
+NOTHING_HAS_RUN = [(NOT_BEGUN, b"")]
 
 
 gated = pytest.mark.parametrize("options", [[], ["--gate"]], ids=["init", "python"])
@@ -407,9 +460,9 @@ gated = pytest.mark.parametrize("options", [[], ["--gate"]], ids=["init", "pytho
 def test_what_waits_runs_the_script_that_it_is_told(script, options):
     with start_ahead(script, *options) as process:
         script.write_text("import sys; print('out'); print('err', file=sys.stderr)")
-        stdout, stderr = told(process, go_for(script))
-    assert (stdout[:-LENGTH], stderr[:-LENGTH]) == (b"\6out\n", b"\6err\n")
-    assert Words(stdout[-LENGTH:]).returncode == Words(stderr[-LENGTH:]).returncode == process.returncode == 0
+        found = told(process, go_for(script))
+    assert found[0] == (BEGUN, b"") and sorted(found[1:3]) == [(OUT, b"out\n"), (ERRORS, b"err\n")]
+    assert found[3][0] == ENDED and Words(found[3][1]).returncode == process.returncode == 0 and not found[4:]
 
 
 @gated
@@ -420,22 +473,49 @@ def test_what_waits_runs_no_other_file(script, options, replaced, size):
         if replaced:
             script.with_name("other").write_text("")
             script.with_name("other").rename(script)
-        assert told(process, go) == (b"", b"")
+        assert told(process, go) == NOTHING_HAS_RUN
 
 
 @gated
 def test_what_waits_ends_with_its_lifeline(script, options):
     script.write_text("print('on')")
-    for go in (b"", go_for(script)[:-1]):
+    for go in (b"", go_for(script)[:-1], b"x" * HEAD.size):
         with start_ahead(script, *options) as process:
-            assert told(process, go) == (b"", b"")
+            wire, _ = process.communicate(go, timeout=60)
+        assert frames(wire) == NOTHING_HAS_RUN
+
+
+@gated
+def test_a_script_ends_with_its_lifeline(script, options):
+    with start_ahead(script, *options) as process:
+        script.write_text("import time; print('on', flush=True); time.sleep(600)")
+        tell(process, go_for(script))
+        begin = HELLO + HEAD.pack(BEGUN, 0) + HEAD.pack(OUT, 3) + b"on\n"
+        assert process.stdout.read(len(begin)) == begin
+        wire, _ = process.communicate(timeout=60)
+    assert Words(frames(begin + wire)[-1][1]).flags == OVERDUE
+
+
+@gated
+def test_what_is_dismissed_runs_no_script(script, options):
+    with start_ahead(script, *options) as process:
+        assert told(process, HEAD.pack(DISMISSAL, 0) + go_for(script)) == NOTHING_HAS_RUN
+
+
+@gated
+@pytest.mark.parametrize("code, size", [(b"print(7)", None), (b"print(6)", 7), (b"print(6)", None)],
+                         ids=["other", "more", "not laid over"])
+def test_what_waits_runs_no_other_code(script, options, code, size):
+    with start_ahead(script, *options) as process:
+        script.write_text("print(6)")
+        assert told(process, with_code(code, size)) == NOTHING_HAS_RUN
 
 
 @gated
 def test_what_waits_ends_after_a_while(script, options):
     with start_ahead(script, *options, idle=1) as process:
-        assert process.wait(timeout=60) == NOTHING_HAS_RUN
-        assert process.stdout.read() == process.stderr.read() == b""
+        assert process.wait(timeout=60) == 0
+        assert frames(process.stdout.read()) == NOTHING_HAS_RUN
 
 
 def test_a_python_that_scripts_could_have_changed_does_not_start_ahead(script):
@@ -454,4 +534,4 @@ def test_a_user_site_that_came_while_python_waited_is_not_missed(script):
     with start_ahead(script, "--gate") as process:
         assert until(lambda: [pid for pid in descendants(process.pid) if b"python3\0" in read(f"/proc/{pid}/cmdline")[:9]])
         script.with_name(".local").mkdir()
-        assert told(process, go_for(script)) == (b"", b""), "somebody else starts it"
+        assert told(process, go_for(script)) == NOTHING_HAS_RUN, "somebody else starts it"

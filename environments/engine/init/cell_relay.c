@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "environments/engine/init/init.h"
 #include "environments/engine/init/usage.h"
+#include "environments/engine/init/wire_end.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,13 +14,13 @@
 
 enum { STATUS_SHIFT = 8 }; /* of an exit status, as wait(2) has it */
 
-bool cell_relay_open(struct cell_relay *relay)
+bool cell_relay_open(struct cell_relay *relay, struct wire_end *wire)
 {
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return false;
-    *relay = (struct cell_relay){.channel = ends[0], .theirs = ends[1]};
+    *relay = (struct cell_relay){.wire = wire, .channel = ends[0], .theirs = ends[1]};
     return true;
 }
 
@@ -48,21 +48,16 @@ static void cell_relay_put(struct cell_relay *relay, const char *data, size_t le
 
 static void cell_relay_begin_cell(struct cell_relay *relay)
 {
-    const char *digits = relay->head + LAST_WORDS_NONCE;
-
-    memcpy(relay->nonce, relay->head, LAST_WORDS_NONCE);
-    relay->left = strtoul(digits, NULL, 10);
+    relay->left = strtoul(relay->head, NULL, 10);
     relay->is_busy = true;
     relay->cpu_before = usage_cpu();
-    cell_relay_put(relay, digits, relay->head_length - LAST_WORDS_NONCE);
+    cell_relay_put(relay, relay->head, relay->head_length);
     relay->head_length = 0;
 }
 
 static void cell_relay_take_of_head(struct cell_relay *relay, char byte)
 {
     relay->head[relay->head_length++] = byte;
-    if (relay->head_length <= LAST_WORDS_NONCE)
-        return;
     if (byte == '\n')
         cell_relay_begin_cell(relay);
     else if (byte < '0' || byte > '9' || relay->head_length == sizeof relay->head)
@@ -71,7 +66,8 @@ static void cell_relay_take_of_head(struct cell_relay *relay, char byte)
 
 void cell_relay_take(struct cell_relay *relay, const char *data, size_t length)
 {
-    relay->begin = relay->end = 0;
+    if (cell_relay_is_empty(relay))
+        relay->begin = relay->end = 0;
     while (length > 0 && !relay->is_astray) {
         size_t count = 1;
 
@@ -109,8 +105,7 @@ static void cell_relay_answer(struct cell_relay *relay, unsigned char status, do
     };
 
     relay->is_busy = false;
-    words_say_between(STDOUT_FILENO, &words, relay->nonce, deadline);
-    words_say_between(STDERR_FILENO, &words, relay->nonce, deadline);
+    wire_end_say_words(relay->wire, WIRE_CELL, &words, deadline);
 }
 
 static void cell_relay_receive(struct cell_relay *relay, double deadline)

@@ -1,24 +1,22 @@
-/* pyexecd-init: the first process of a container, a small static program without secrets but one.
+/* pyexecd-init: the first process of a container, a small static program without secrets.
  *
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
  *                                                          --gate its Python waits for that, too,
- *                                                          and with --line its standard input
- *                                                          stays a lifeline then, and with
- *                                                          --streams PATH it asks for its
- *                                                          streams there
+ *                                                          and with --streams PATH its wire is
+ *                                                          the socket there
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
  *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
- * It runs the program. When the program has ended, it kills whatever else is left, and says its
- * last words (last_words.h) on stderr, and behind a script on stdout, too. It ends the program
- * after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe, ends: then
- * the server is gone, and nobody else would end the container. While it waits for its script it
- * ends after IDLE seconds, too. With --line it stays behind its last words until the server has
- * them, and says so by one more byte: of a container that has ended, an engine drops what is still
- * on its way. SIGINT from outside goes on to the program; the init of a kept container passes it on
- * to the inits of its runs.
+ * It runs the program, and passes on what the program prints (wire_end.h). When the program has
+ * ended, it kills whatever else is left, and says its last words (last_words.h). It ends the
+ * program after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe,
+ * ends: then the server is gone, and nobody else would end the container. While it waits for its
+ * script it ends after IDLE seconds, too. With such an input it stays behind its last words until
+ * the server has them and dismisses it: of a container that has ended, an engine drops what is
+ * still on its way. SIGINT from outside goes on to the program; the init of a kept container passes
+ * it on to the inits of its runs.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
@@ -28,7 +26,7 @@
 
 #include "base/clock.h"
 #include "environments/engine/go.h"
-#include "environments/engine/last_words.h"
+#include "environments/engine/wire.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -36,53 +34,44 @@
 #define INIT_NAME "pyexecd-init" /* as the kernel knows it */
 
 struct cell_relay;
+struct wire_end;
 
 struct watch {
     int signals;              /* signalfd of SIGCHLD, SIGINT and SIGTERM */
     int lifeline;             /* -1: there is none */
-    struct cell_relay *relay; /* borrowed: takes the lifeline's data to the program; or NULL */
+    struct wire_end *wire;    /* borrowed: takes what is printed to the server; or NULL */
+    struct cell_relay *relay; /* borrowed: takes cells to the program; or NULL */
+    struct wire_reader input; /* of the lifeline */
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
     double longest;   /* seconds that one wait may take */
-    size_t told;      /* bytes of the go that have come */
-    char go[GO_BYTES];
-    bool keeps_line;   /* the lifeline goes on behind the go */
-    uint64_t code;     /* bytes of the code that have not come yet */
-    int script;        /* while they come: the file that they are compared with */
-    bool is_different; /* they are not the same */
-    bool is_dismissed; /* the server has said that it has everything */
+    bool has_go;
+    struct go go;
+    const char
+        *script;   /* borrowed: the path of the script that a go is for; NULL: none is awaited */
+    int file;      /* owned: this script, once a go has code for it */
+    uint64_t code; /* bytes of the code that have not come yet */
+    bool is_different; /* from what the file has */
+    bool is_dismissed;
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Gets standard input and output from the server that listens at PATH and knows NONCE, since the
- * streams of the engine cost more. If the server gives none, the init keeps the engine's streams.
- */
-void streams_take(const char *path, const char nonce[LAST_WORDS_NONCE]);
+/* Makes the socket of the server that listens at PATH standard input, and the wire: returns it. The
+ * caller owns OUTPUTS, which the server reads. -1: the server gives none. */
+int streams_take(const char *path, int outputs[2]);
 
 /* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.
  */
 bool watch_wait(struct watch *watch);
 
-/* The go has come. */
-bool watch_has_go(const struct watch *watch);
-
-/* Expects SIZE bytes of code, which FILE is to have. Takes FILE. */
-void watch_expect_code(struct watch *watch, int file, uint64_t size);
-
-/* The code has come, or differs from FILE's. */
-bool watch_has_code(const struct watch *watch);
-
 /* The last words have been said: waits until the server has them, or is gone, for a while. */
 void await_dismissal(struct watch *watch);
 
-/* Waits for the go, and checks that it is for the file at SCRIPT. Sets the deadline SECONDS after
+/* Waits for the go, and checks that it is for the file at `script`. Sets the deadline SECONDS after
  * the go. False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */
-bool await_go(struct watch *watch, pid_t program, const char *script, double seconds);
-
-/* Says that the script begins now, before all its output. */
-bool answer_go(void);
+bool await_go(struct watch *watch, pid_t program, double seconds);
 
 /* The program that an init runs. */
 struct init_program {
@@ -90,6 +79,7 @@ struct init_program {
     bool is_script;   /* the Python of a script, which gets the starter (base/starter/starter.h) */
     int gate;         /* the program waits here before it reads its script; -1: it does not */
     int input;        /* its standard input, taken; -1: /dev/null */
+    int outputs[2];   /* its standard output and error, taken */
 };
 
 /* The two ends of a stream; a Python waits at THEIRS. */
@@ -118,11 +108,3 @@ unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
 
 /* Passes SIGINT on to the inits of all runs in a kept container. */
 void runs_interrupt(void);
-
-/* Writes WORDS to FD, stdout or stderr, whatever the program has done to it; gives up after a
- * bounded time. */
-void words_say(int fd, const struct last_words *words, const char *nonce, double deadline);
-
-/* Writes WORDS while the program goes on: leaves the flags of FD unchanged, and waits for a slow
- * reader. */
-void words_say_between(int fd, const struct last_words *words, const char *nonce, double deadline);

@@ -5,6 +5,7 @@
 #include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
 #include "environments/engine/init/usage.h"
+#include "environments/engine/init/wire_end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define INIT_WORDS_PATIENCE_SECONDS 1. /* behind the deadline */
 
 enum {
     EXIT_USAGE = 64,
@@ -39,18 +42,6 @@ static bool is_at_home(void)
     (void)!read(fd, name, sizeof name - 1);
     close(fd);
     return strcmp(name, INIT_NAME) == 0;
-}
-
-/* Takes the nonce out of the environment, before the program could get it. */
-static bool take_nonce(char nonce[LAST_WORDS_NONCE + 1])
-{
-    const char *given = getenv(LAST_WORDS_VARIABLE);
-
-    if (!given || strlen(given) != LAST_WORDS_NONCE)
-        return false;
-    memcpy(nonce, given, LAST_WORDS_NONCE + 1);
-    unsetenv(LAST_WORDS_VARIABLE);
-    return true;
 }
 
 static void count_usage(struct last_words *words)
@@ -138,12 +129,18 @@ struct init_order {
     bool keeps;
     double idle;         /* seconds for which it waits for the go; 0: it does not */
     bool has_gate;       /* its program may wait, too */
-    bool has_line;       /* its standard input stays a lifeline behind the go */
     const char *streams; /* path of the socket for its streams; NULL: it has the engine's */
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
 };
+
+/* False: nobody hears it. */
+static bool init_answer_go(struct watch *watch)
+{
+    wire_end_say(watch->wire, WIRE_BEGUN, watch->deadline);
+    return watch->wire->out >= 0;
+}
 
 /* Starts PROGRAM, which waits as well. False: there is to be no script. */
 static bool init_run_gated(struct watch *watch, const struct init_order *order, pid_t *ret_program,
@@ -157,9 +154,8 @@ static bool init_run_gated(struct watch *watch, const struct init_order *order, 
     program.gate = gate.theirs;
     *ret_program = init_program_start(&program, ret_failure);
     close(gate.theirs);
-    return *ret_program > 0 &&
-           await_go(watch, *ret_program, program.arguments[1], order->seconds) && gate_is_safe() &&
-           answer_go() && gate_open(&gate);
+    return *ret_program > 0 && await_go(watch, *ret_program, order->seconds) && gate_is_safe() &&
+           init_answer_go(watch) && gate_open(&gate);
 }
 
 /* Starts its program, at once or when it is told. False: there is to be no script. */
@@ -168,27 +164,23 @@ static bool init_begin(struct watch *watch, const struct init_order *order, pid_
 {
     if (order->idle > 0 && order->has_gate && gate_is_safe())
         return init_run_gated(watch, order, ret_program, ret_failure);
-    if (order->idle > 0 &&
-        (!await_go(watch, 0, order->program.arguments[1], order->seconds) || !answer_go()))
+    if (order->idle > 0 && (!await_go(watch, 0, order->seconds) || !init_answer_go(watch)))
         return false;
     *ret_program = init_program_start(&order->program, ret_failure);
     return true;
 }
 
-static int init_exit_status(const struct last_words *words, const struct init_order *order)
+static int init_exit_status(const struct last_words *words)
 {
     if (words->failure)
         return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
     if (WIFSIGNALED(words->status))
         return EXIT_SIGNAL + WTERMSIG(words->status);
-    if (order->has_line && WEXITSTATUS(words->status) == GO_NOT_BEGUN)
-        return EXIT_BROKEN; /* the words have the true one */
     return WEXITSTATUS(words->status);
 }
 
-static int init_run(struct watch *watch, const struct init_order *order, const char *nonce)
+static int init_run(struct watch *watch, const struct init_order *order)
 {
-    const struct init_program *given = &order->program;
     struct init_schedule schedule = {.most = most_deleted()};
     struct last_words words = {0};
     int memory = usage_watch_kills();
@@ -197,12 +189,14 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     double started;
     bool is_empty;
 
-    if (!init_begin(watch, order, &program, &words.failure))
-        return GO_NOT_BEGUN;
+    if (!init_begin(watch, order, &program, &words.failure)) {
+        wire_end_say(watch->wire, WIRE_NOT_BEGUN, watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
+        return EXIT_SUCCESS;
+    }
     started = clock_seconds();
     watch->longest = HOLDINGS_SECONDS; /* there is nothing yet; the program needs the time */
     schedule.next_look = started + HOLDINGS_SECONDS;
-    if (given->is_script)
+    if (order->program.is_script)
         schedule.next_flush = started + STARTER_SECONDS;
     if (program < 0)
         words.failure = errno;
@@ -215,12 +209,10 @@ static int init_run(struct watch *watch, const struct init_order *order, const c
     if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
-    if (given->is_script)
-        words_say(STDOUT_FILENO, &words, nonce, watch->deadline);
-    words_say(STDERR_FILENO, &words, nonce, watch->deadline);
-    if (order->has_line)
-        await_dismissal(watch);
-    return init_exit_status(&words, order);
+    wire_end_say_words(watch->wire, WIRE_ENDED, &words,
+                       watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
+    await_dismissal(watch);
+    return init_exit_status(&words);
 }
 
 /* Its end ends the container: the kernel kills the rest. */
@@ -262,7 +254,7 @@ static bool init_relay(struct watch *watch, struct init_order *order, struct cel
 {
     if (!order->is_session)
         return true;
-    if (!cell_relay_open(relay))
+    if (!cell_relay_open(relay, watch->wire))
         return false;
     order->program.input = relay->theirs;
     watch->relay = relay;
@@ -276,7 +268,6 @@ static bool read_order(struct init_order *order, char **argv)
     order->program.is_script = take_option(&argv, "--script");
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
-    order->has_line = take_option(&argv, "--line");
     order->streams = take_option(&argv, "--streams") ? take_argument(&argv) : NULL;
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
@@ -290,27 +281,45 @@ static bool read_order(struct init_order *order, char **argv)
     return order->idle <= 0 || argv[1];
 }
 
-int main(int argc, char **argv)
+/* Opens WIRE, which the program of ORDER prints to. */
+static bool init_open_wire(struct watch *watch, struct init_order *order, struct wire_end *wire)
 {
-    char nonce[LAST_WORDS_NONCE + 1];
-    struct init_order order;
+    if (!wire_end_open(wire, order->streams))
+        return false;
+    memcpy(order->program.outputs, wire->theirs, sizeof wire->theirs);
+    watch->wire = wire;
+    return true;
+}
+
+static int init_serve(struct init_order *order)
+{
     struct watch watch;
+    struct wire_end wire;
     struct cell_relay relay;
 
-    /* First of all: a program is kept from tracing us, and from reading the nonce. */
+    if (!watch_begin(&watch, order->idle > 0 ? order->idle : order->seconds))
+        return EXIT_BROKEN;
+    if (order->keeps)
+        return init_keep(&watch);
+    if (!init_open_wire(&watch, order, &wire) || !init_relay(&watch, order, &relay))
+        return EXIT_BROKEN;
+    if (order->idle > 0)
+        watch.script = order->program.arguments[1];
+    return init_run(&watch, order);
+}
+
+int main(int argc, char **argv)
+{
+    struct init_order order;
+
+    /* First of all: a program is kept from tracing us, and from reaching the wire. */
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return EXIT_BROKEN;
-    if (argc < 2 || !read_order(&order, argv + 1) ||
-        (!order.keeps && (!take_nonce(nonce) || !is_at_home()))) {
+    if (argc < 2 || !read_order(&order, argv + 1) || (!order.keeps && !is_at_home())) {
         fputs(INIT_NAME " is started by pyexecd\n", stderr);
         return EXIT_USAGE;
     }
-    if (order.streams)
-        streams_take(order.streams, nonce);
-    if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-        !watch_begin(&watch, order.idle > 0 ? order.idle : order.seconds) ||
-        !init_relay(&watch, &order, &relay))
+    if (prctl(PR_SET_NAME, INIT_NAME) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return EXIT_BROKEN;
-    watch.keeps_line = order.has_line;
-    return order.keeps ? init_keep(&watch) : init_run(&watch, &order, nonce);
+    return init_serve(&order);
 }

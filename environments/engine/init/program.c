@@ -39,7 +39,9 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
         environ = starter_lend(starter_open(), environ);
     if (program->gate >= 0)
         environ = starter_lend_gate(program->gate, environ);
-    if (input >= 0 && dup2(input, STDIN_FILENO) == STDIN_FILENO)
+    if (input >= 0 && dup2(input, STDIN_FILENO) == STDIN_FILENO &&
+        dup2(program->outputs[0], STDOUT_FILENO) == STDOUT_FILENO &&
+        dup2(program->outputs[1], STDERR_FILENO) == STDERR_FILENO)
         execvp(*program->arguments, program->arguments);
     number = errno;
     (void)!write(failures, &number, sizeof number);
@@ -57,6 +59,8 @@ pid_t init_program_start(const struct init_program *program, int *ret_failure)
     if (pid == 0)
         init_program_execute(program, ends[1]);
     close(ends[1]);
+    close(program->outputs[0]);
+    close(program->outputs[1]);
     if (program->input >= 0)
         close(program->input);
     *ret_failure = 0;

@@ -1,5 +1,6 @@
 #include "base/descriptors.h"
 #include "environments/engine/init/init.h"
+#include "environments/engine/wire.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -27,31 +28,28 @@ static int streams_connect(const char *path)
 }
 
 /* False: they do not come. */
-static bool streams_ask(int fd, const char *nonce, int outputs[STREAMS_OUTPUTS])
+static bool streams_ask(int fd, int outputs[STREAMS_OUTPUTS])
 {
     size_t count = 0;
     char byte;
 
-    return send(fd, nonce, LAST_WORDS_NONCE, MSG_NOSIGNAL) == LAST_WORDS_NONCE &&
+    return send(fd, WIRE_HELLO, WIRE_HELLO_BYTES, MSG_NOSIGNAL) == WIRE_HELLO_BYTES &&
            descriptors_receive(fd, &byte, 1, 0, outputs, STREAMS_OUTPUTS, &count) == 1 &&
            count == STREAMS_OUTPUTS;
 }
 
-void streams_take(const char *path, const char nonce[LAST_WORDS_NONCE])
+int streams_take(const char *path, int outputs[STREAMS_OUTPUTS])
 {
     const struct timeval forever = {.tv_sec = 0};
-    int outputs[STREAMS_OUTPUTS];
     int fd = streams_connect(path);
+    int line = -1;
 
     if (fd < 0)
-        return;
-    if (streams_ask(fd, nonce, outputs)) {
+        return -1;
+    if (streams_ask(fd, outputs)) {
         (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
-        dup2(fd, STDIN_FILENO);
-        dup2(outputs[0], STDOUT_FILENO);
-        dup2(outputs[1], STDERR_FILENO);
-        close(outputs[0]);
-        close(outputs[1]);
+        line = dup2(fd, STDIN_FILENO);
     }
     close(fd);
+    return line;
 }

@@ -45,7 +45,6 @@ static int set_up(void **state)
         .image = "sha256:1",
         .user = "1000:1001",
         .init = "/usr/libexec/pyexecd/pyexecd-init",
-        .nonce = "0123456789abcdef0123456789abcdef",
         .seconds = 35.5,
         .program = program,
         .mounts = fixture->mounts,
@@ -250,8 +249,7 @@ static void test_the_operators_variables_win(void **state)
 {
     expect(*state, "Env",
            "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", "
-           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS
-           " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS " \"A=1\"]");
 }
 
 static void test_a_kept_container_has_a_place_for_bytecode(void **state)
@@ -262,8 +260,7 @@ static void test_a_kept_container_has_a_place_for_bytecode(void **state)
     expect(
         fixture, "Env",
         "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", \"PIP_BREAK_SYSTEM_PACKAGES=1\", "
-        "\"PYTHONPYCACHEPREFIX=/tmp/.pyexecd-bytecode\"," THREADS
-        " \"A=1\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+        "\"PYTHONPYCACHEPREFIX=/tmp/.pyexecd-bytecode\"," THREADS " \"A=1\"]");
 }
 
 static void test_libraries_are_told_of_the_cpus(void **state)
@@ -282,8 +279,7 @@ static void test_the_variables_of_a_run_win(void **state)
     fixture->container.variables = own;
     expect(fixture, "Env",
            "[\"HOME=/elsewhere\", \"LANG=C.UTF-8\", \"TMPDIR=/tmp\", "
-           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS
-           " \"A=2\", \"B=3\", \"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"]");
+           "\"PYTHONDONTWRITEBYTECODE=1\"," THREADS " \"A=2\", \"B=3\"]");
 }
 
 static void test_volumes_of_the_image_are_in_memory(void **state)
@@ -307,7 +303,6 @@ static void test_one_that_is_kept_can_be_written_to(void **state)
 
     fixture->container.purpose = DOCKER_KEEP;
     fixture->container.program = NULL;
-    fixture->container.nonce = NULL;
     expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"--keep\", \"35.500\"]");
     expect(fixture, "Cmd", "[]");
     expect(fixture, "HostConfig.ReadonlyRootfs", "false");
@@ -324,7 +319,6 @@ static void test_questions_get_nothing_of_the_operators(void **state)
     fixture->container.mounts = NULL;
     expect(fixture, "HostConfig.NetworkMode", "\"none\"");
     expect(fixture, "WorkingDir", "\"/\"");
-    expect(fixture, "Env.4", "\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"");
 }
 
 static void test_installing_has_a_network_and_may_write(void **state)
@@ -333,7 +327,6 @@ static void test_installing_has_a_network_and_may_write(void **state)
 
     fixture->container.purpose = DOCKER_INSTALL;
     fixture->container.program = NULL;
-    fixture->container.nonce = NULL;
     expect(fixture, "HostConfig.NetworkMode", "\"bridge\"");
     expect(fixture, "HostConfig.ReadonlyRootfs", "false");
     expect(fixture, "HostConfig.Memory", "2147483648");
@@ -365,7 +358,7 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
     AUTO_JSON json_t *wanted = json_loads(
         "{\"Cmd\": [\"/run/pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
         " \"/workspace/script.py\"],"
-        " \"Env\": [\"PYEXECD_NONCE=0123456789abcdef0123456789abcdef\"],"
+        " \"Env\": [],"
         " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
         " \"AttachStdin\": false, \"AttachStdout\": true, \"AttachStderr\": true}",
         0, NULL);

@@ -18,8 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define NONCE "0123456789abcdef0123456789abcdef"
-#define OTHER "0123456789abcdef0123456789abcdee"
+#define OTHER "pyexecd wire 0\n"
 
 enum { TURNS = 8, OUTPUTS = 2, MANY = 1000 };
 
@@ -27,6 +26,7 @@ enum { TURNS = 8, OUTPUTS = 2, MANY = 1000 };
 struct hearing {
     struct direct_streams streams;
     char heard[FRAME_STREAMS][64];
+    char said[64];
 };
 
 static char *folder;
@@ -46,9 +46,14 @@ static void note(struct direct_streams *streams, enum frame_stream stream, const
     strncat(hearing->heard[stream], data, length);
 }
 
+static void note_said(struct direct_streams *streams, const char *data, size_t length)
+{
+    strncat(CONTAINER_OF(streams, struct hearing, streams)->said, data, length);
+}
+
 static void prepare(struct hearing *hearing)
 {
-    *hearing = (struct hearing){.streams = {.output = note}};
+    *hearing = (struct hearing){.streams = {.output = note, .said = note_said}};
     direct_streams_init(&hearing->streams, EV_DEFAULT);
 }
 
@@ -62,7 +67,7 @@ static int set_up(void **state)
     prepare(&one);
     prepare(&other);
     connection = outputs[0] = outputs[1] = -1;
-    return direct_streams_offer(&one.streams, path, NONCE, &err);
+    return direct_streams_offer(&one.streams, path, &err);
 }
 
 static void close_one(int *fd)
@@ -110,15 +115,15 @@ static int connect_there(void)
     return -1;
 }
 
-/* Connects as an init that says NONCE. The number of outputs that it gets. */
-static size_t ask(const char *nonce)
+/* Connects as an init that says HELLO. The number of outputs that it gets. */
+static size_t ask(const char *hello)
 {
     size_t count = 0;
     char byte;
 
     connection = connect_there();
     assert_true(connection >= 0);
-    assert_int_equal(send(connection, nonce, LAST_WORDS_NONCE, 0), LAST_WORDS_NONCE);
+    assert_int_equal(send(connection, hello, WIRE_HELLO_BYTES, 0), WIRE_HELLO_BYTES);
     turn();
     if (descriptors_receive(connection, &byte, 1, 0, outputs, OUTPUTS, &count) != 1)
         return 0;
@@ -140,10 +145,31 @@ static void expect_both_heard(void)
 static void test_an_init_gets_both_outputs(void **state)
 {
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     write_both();
     turn();
     expect_both_heard();
+    assert_string_equal(one.said, WIRE_HELLO);
+}
+
+static void note_order(struct direct_streams *streams, const char *data, size_t length)
+{
+    struct hearing *hearing = CONTAINER_OF(streams, struct hearing, streams);
+
+    note(streams, FRAME_STDOUT, data, length);
+    note_said(streams, data, length);
+    assert_string_equal(hearing->heard[FRAME_STDERR], "err");
+}
+
+static void test_what_was_printed_comes_before_what_is_said_then(void **state)
+{
+    (void)state;
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
+    one.streams.said = note_order;
+    write_both();
+    assert_int_equal(send(connection, "end", 3, 0), 3);
+    turn();
+    assert_string_equal(one.heard[FRAME_STDOUT], "outend");
 }
 
 static void test_nobody_else_gets_any(void **state)
@@ -157,7 +183,7 @@ static void test_nobody_else_gets_any(void **state)
 static void test_a_second_one_comes_too_late(void **state)
 {
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     assert_int_equal(connect_there(), -1);
     assert_int_equal(access(path, F_OK), -1);
 }
@@ -181,22 +207,24 @@ static void test_another_owner_hears_what_comes_then(void **state)
     char told[8];
 
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     direct_streams_move(&one.streams, &other.streams);
     assert_true(direct_streams_are_ready(&other.streams));
     direct_streams_tell(&other.streams, "go", 2);
     assert_int_equal(recv(connection, told, sizeof told, 0), 2);
-    assert_int_equal(recv(connection, told, sizeof told, 0), 0); /* it is the last */
+    assert_int_equal(recv(connection, told, sizeof told, MSG_DONTWAIT), -1); /* it stays open */
     assert_int_equal(write(outputs[0], "out", 3), 3);
+    assert_int_equal(send(connection, "begun", 5, 0), 5);
     turn();
     assert_string_equal(one.heard[FRAME_STDOUT], "");
     assert_string_equal(other.heard[FRAME_STDOUT], "out");
+    assert_string_equal(other.said, "begun");
 }
 
 static void test_an_init_that_has_gone_is_not_told(void **state)
 {
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     close_all();
     turn();
     assert_false(direct_streams_are_ready(&one.streams));
@@ -205,11 +233,13 @@ static void test_an_init_that_has_gone_is_not_told(void **state)
 static void test_the_rest_is_read_when_the_container_has_ended(void **state)
 {
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     write_both();
+    assert_int_equal(send(connection, "end", 3, 0), 3);
     close_all();
     direct_streams_read_rest(&one.streams);
     expect_both_heard();
+    assert_string_equal(one.said, WIRE_HELLO "end");
 }
 
 /* Writes on as fast as it is read, for MANY pieces. */
@@ -225,7 +255,7 @@ static void note_endless(struct direct_streams *streams, enum frame_stream strea
 static void test_the_rest_is_read_to_an_end_though_more_comes(void **state)
 {
     (void)state;
-    assert_int_equal(ask(NONCE), OUTPUTS);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     one.streams.output = note_endless;
     assert_int_equal(write(outputs[0], "out", 3), 3);
     direct_streams_read_rest(&one.streams);
@@ -247,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT_STREAMS_TEST(test_an_init_gets_both_outputs),
+        DIRECT_STREAMS_TEST(test_what_was_printed_comes_before_what_is_said_then),
         DIRECT_STREAMS_TEST(test_nobody_else_gets_any),
         DIRECT_STREAMS_TEST(test_a_second_one_comes_too_late),
         DIRECT_STREAMS_TEST(test_one_that_says_nothing_holds_nobody_up),

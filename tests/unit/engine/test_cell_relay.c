@@ -1,6 +1,7 @@
 #include "environments/engine/init/cell_relay.h"
 
 #include "base/memory.h"
+#include "environments/engine/init/wire_end.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -12,15 +13,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NONCE "0123456789abcdef0123456789abcdef"
-#define CELL  "11\nprint(6*7)\n"
+#define CELL "11\nprint(6*7)\n"
 
+static struct wire_end wire;
 static struct cell_relay relay;
 
 static int cell_relay_set_up(void **state)
 {
     (void)state;
-    return cell_relay_open(&relay) ? 0 : -1;
+    return cell_relay_open(&relay, &wire) ? 0 : -1;
 }
 
 static int cell_relay_tear_down(void **state)
@@ -53,14 +54,13 @@ static void take(const char *text, size_t size)
     }
 }
 
-static void test_all_but_the_nonce_goes_on_in_every_possible_split(void **state)
+static void test_a_cell_goes_on_in_every_possible_split(void **state)
 {
-    const size_t length = strlen(NONCE CELL);
+    const size_t length = strlen(CELL);
 
     for (size_t size = 1; size <= length; size++) {
-        take(NONCE CELL, size);
+        take(CELL, size);
         assert_true(relay.is_busy && !relay.is_astray);
-        assert_string_equal(relay.nonce, NONCE);
         assert_string_equal(read_program(), CELL);
         cell_relay_tear_down(state);
         assert_int_equal(cell_relay_set_up(state), 0);
@@ -70,8 +70,7 @@ static void test_all_but_the_nonce_goes_on_in_every_possible_split(void **state)
 static void test_what_is_no_cell_makes_no_sense(void **state)
 {
     static const char *const cases[] = {
-        NONCE "x\n", NONCE "-1\n", NONCE "1234567890123456789012345678901234567890",
-        NONCE "1\nab", /* more than it said */
+        "x\n", "-1\n", "1234567890123456789012345678901234567890", "1\nab", /* more than it said */
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -95,7 +94,7 @@ static void test_an_answer_without_a_cell_makes_no_sense(void **state)
 static void test_an_answer_in_the_middle_of_the_code_makes_no_sense(void **state)
 {
     (void)state;
-    take(NONCE "5\nab", 100);
+    take("5\nab", 100);
     assert_int_equal(send(relay.theirs, "", 1, MSG_NOSIGNAL), 1);
     cell_relay_serve(&relay, 0);
     assert_true(relay.is_astray);
@@ -104,7 +103,7 @@ static void test_an_answer_in_the_middle_of_the_code_makes_no_sense(void **state
 static void test_a_program_that_closes_its_end_is_noticed(void **state)
 {
     (void)state;
-    take(NONCE CELL, 100);
+    take(CELL, 100);
     assert_int_equal(shutdown(relay.theirs, SHUT_RDWR), 0);
     cell_relay_serve(&relay, 0);
     assert_true(relay.is_astray);
@@ -116,7 +115,7 @@ static void test_a_program_that_does_not_read_is_waited_for(void **state)
     char code[CELL_RELAY_READ_BYTES] = {0};
 
     (void)state;
-    take(NONCE "100000000\n", 100);
+    take("100000000\n", 100);
     assert_int_equal(cell_relay_events(&relay), POLLIN);
     while (cell_relay_is_empty(&relay)) {
         cell_relay_take(&relay, code, sizeof code);
@@ -132,7 +131,7 @@ static void test_a_program_that_does_not_read_is_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RELAY_TEST(test_all_but_the_nonce_goes_on_in_every_possible_split),
+        RELAY_TEST(test_a_cell_goes_on_in_every_possible_split),
         RELAY_TEST(test_what_is_no_cell_makes_no_sense),
         RELAY_TEST(test_an_answer_without_a_cell_makes_no_sense),
         RELAY_TEST(test_an_answer_in_the_middle_of_the_code_makes_no_sense),

@@ -1,0 +1,186 @@
+#include "environments/engine/wire.h"
+
+#include "base/list.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#define HEAD(TYPE, LENGTH) TYPE "\0\0\0" LENGTH "\0\0\0"
+#define OUT(LENGTH)        HEAD("\1", LENGTH)
+#define ERRORS(LENGTH)     HEAD("\2", LENGTH)
+#define BEGUN              HEAD("\3", "\0")
+
+static const struct last_words some_words = {
+    .status = 0x7f00,
+    .failure = 2,
+    .leftovers = 70000,
+    .flags = LAST_WORDS_OVERDUE,
+    .run_seconds = 1.5,
+    .cpu_seconds = 12345.678901,
+    .peak_bytes = (uint64_t)5 << 32 | 77,
+};
+
+/* What is heard without its NULs, a sign before each piece that does not go on with the last one.
+ */
+struct hearing {
+    struct wire_reader reader;
+    char text[256];
+    char sign;
+    struct last_words words;
+    struct go go;
+};
+
+static const char signs[] = {
+    [WIRE_OUT] = '>',   [WIRE_ERRORS] = '!',    [WIRE_BEGUN] = 'b', [WIRE_NOT_BEGUN] = 'n',
+    [WIRE_CELL] = 'c',  [WIRE_ENDED] = 'e',     [WIRE_GO] = 'g',    [WIRE_CODE] = 'k',
+    [WIRE_CELLS] = 'w', [WIRE_DISMISSAL] = 'd',
+};
+
+static void hear(struct hearing *hearing, char sign, const char *data, size_t length)
+{
+    if (hearing->sign != sign)
+        strncat(hearing->text, &sign, 1);
+    hearing->sign = sign;
+    assert_true(strlen(hearing->text) + length < sizeof hearing->text);
+    for (size_t i = 0; i < length; i++)
+        strncat(hearing->text, data + i, 1);
+}
+
+static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
+                     size_t length)
+{
+    hear(CONTAINER_OF(reader, struct hearing, reader), signs[type], data, length);
+}
+
+static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
+{
+    struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
+
+    hear(hearing, signs[type], "", 0);
+    if (type == WIRE_CELL || type == WIRE_ENDED)
+        hearing->words = last_words_decode(payload);
+    if (type == WIRE_GO)
+        hearing->go = go_decode(payload);
+}
+
+static void on_foreign(struct wire_reader *reader, const char *data, size_t length)
+{
+    hear(CONTAINER_OF(reader, struct hearing, reader), '?', data, length);
+}
+
+/* Feeds STREAM in pieces of SIZE bytes. */
+static void listen(struct hearing *hearing, const char *stream, size_t length, size_t size)
+{
+    *hearing = (struct hearing){
+        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
+    for (size_t i = 0; i < length; i += size)
+        wire_reader_feed(&hearing->reader, stream + i, size_min(length - i, size));
+    wire_reader_end(&hearing->reader);
+}
+
+static void expect(const char *stream, size_t length, const char *text)
+{
+    struct hearing hearing;
+
+    for (size_t size = 1; size <= length; size++) {
+        listen(&hearing, stream, length, size);
+        assert_string_equal(hearing.text, text);
+    }
+}
+
+#define EXPECT(STREAM, TEXT) expect(STREAM, sizeof(STREAM) - 1, TEXT)
+
+static void test_frames_are_read_in_every_possible_split(void **state)
+{
+    (void)state;
+    EXPECT(WIRE_HELLO, "");
+    EXPECT(WIRE_HELLO OUT("\4") "text" BEGUN OUT("\0") ERRORS("\3") "err" OUT("\1") "o",
+           ">textb!err>o");
+}
+
+static void test_a_frame_inside_of_output_is_output(void **state)
+{
+    (void)state;
+    EXPECT(WIRE_HELLO OUT("\x10") HEAD("x", "y") HEAD("z", "z") BEGUN, ">xyzzb");
+}
+
+static void test_what_is_told_to_an_init_is_read_like_the_rest(void **state)
+{
+    const struct go go = {.device = 1, .inode = (uint64_t)7 << 60, .size = 77};
+    char frame[WIRE_HEAD_BYTES + GO_BYTES];
+    struct hearing hearing;
+
+    (void)state;
+    wire_put_head(frame, WIRE_GO, GO_BYTES);
+    go_encode(&go, frame + WIRE_HEAD_BYTES);
+    listen(&hearing, WIRE_HELLO, WIRE_HELLO_BYTES, 1);
+    wire_reader_feed(&hearing.reader, frame, sizeof frame);
+    wire_reader_feed(&hearing.reader, HEAD("\x8", "\2") "kk" HEAD("\x9", "\1") "w", 19);
+    wire_reader_feed(&hearing.reader, wire_dismissal, WIRE_HEAD_BYTES);
+    assert_string_equal(hearing.text, "gkkkwwd");
+    assert_memory_equal(&hearing.go, &go, sizeof go);
+}
+
+static void test_words_arrive_as_they_were_said(void **state)
+{
+    char frame[WIRE_HEAD_BYTES + LAST_WORDS_BYTES];
+    struct hearing hearing;
+
+    (void)state;
+    for (enum wire_type type = WIRE_CELL; type <= WIRE_ENDED; type++) {
+        wire_put_head(frame, type, LAST_WORDS_BYTES);
+        last_words_encode(&some_words, frame + WIRE_HEAD_BYTES);
+        for (size_t size = 1; size <= sizeof frame; size++) {
+            listen(&hearing, WIRE_HELLO, WIRE_HELLO_BYTES, size);
+            for (size_t i = 0; i < sizeof frame; i += size)
+                wire_reader_feed(&hearing.reader, frame + i, size_min(sizeof frame - i, size));
+            assert_string_equal(hearing.text, type == WIRE_CELL ? "c" : "e");
+            assert_int_equal(hearing.words.status, some_words.status);
+            assert_int_equal(hearing.words.failure, some_words.failure);
+            assert_int_equal(hearing.words.leftovers, some_words.leftovers);
+            assert_int_equal(hearing.words.flags, some_words.flags);
+            assert_true(hearing.words.run_seconds == some_words.run_seconds);
+            assert_true(hearing.words.cpu_seconds == some_words.cpu_seconds);
+            assert_int_equal(hearing.words.peak_bytes, some_words.peak_bytes);
+        }
+    }
+}
+
+static void test_a_stream_without_the_hello_is_foreign(void **state)
+{
+    (void)state;
+    EXPECT("OCI runtime exec failed", "?OCI runtime exec failed");
+    EXPECT("pyexe", "?pyexe");
+    EXPECT("pyexecd wire 2\n" BEGUN "x", "?pyexecd wire 2\n\3x");
+}
+
+static void test_what_is_no_frame_is_not_read(void **state)
+{
+    (void)state;
+    EXPECT(WIRE_HELLO HEAD("\0", "\0") BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\xb", "\0") BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\3", "\1") "x" BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\6", "\x27") BEGUN, "");
+    EXPECT(WIRE_HELLO "\1\0\0\1\1\0\0\0x" BEGUN, "");
+    EXPECT(WIRE_HELLO "\1\0\0\0\1\x80\0\0x" BEGUN, "");
+    EXPECT(WIRE_HELLO "\1\0\0\0\0\x80\0\0x", ">x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames_are_read_in_every_possible_split),
+        cmocka_unit_test(test_a_frame_inside_of_output_is_output),
+        cmocka_unit_test(test_what_is_told_to_an_init_is_read_like_the_rest),
+        cmocka_unit_test(test_words_arrive_as_they_were_said),
+        cmocka_unit_test(test_a_stream_without_the_hello_is_foreign),
+        cmocka_unit_test(test_what_is_no_frame_is_not_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
