@@ -21,8 +21,9 @@
 
 /* As a model sees it */
 
-/* OpenAI accepts at most 1024 characters. */
-char *run_python_description(const struct python_offer *offer)
+/* With the environments and limits of OFFER. OpenAI accepts at most 1024 characters. Owned by the
+ * caller. */
+static char *run_python_description(const struct python_offer *offer)
 {
     struct buffer text;
     char *ret;
@@ -45,7 +46,8 @@ static json_t *built_in(const char *name)
     return schema;
 }
 
-json_t *run_python_input_schema(const struct python_offer *offer)
+/* schemas/run_python.input.json with environments and limits filled in. New reference. */
+static json_t *run_python_input_schema(const struct python_offer *offer)
 {
     json_t *schema = built_in("run_python.input");
 
