@@ -16,8 +16,8 @@
 #include "server/service.h"
 #include "server/tools/caller.h"
 #include "server/tools/invocation.h"
-#include "server/tools/python_host.h"
-#include "server/tools/python_tools.h"
+#include "server/tools/python/python_host.h"
+#include "server/tools/python/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 

@@ -15,10 +15,10 @@
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
+#include "server/tools/answer/run_result.h"
 #include "server/tools/hints/hints.h"
 #include "server/tools/hints/run_facts.h"
-#include "server/tools/python_request.h"
-#include "server/tools/run_result.h"
+#include "server/tools/python/python_request.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -8,8 +8,8 @@
 #include "server/commands/provider.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
-#include "server/tools/python_host.h"
-#include "server/tools/python_tools.h"
+#include "server/tools/python/python_host.h"
+#include "server/tools/python/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 

@@ -37,6 +37,8 @@ FOLDERS = [
     "server/tools/code",
     "server/tools/hints",
     "server/tools",
+    "server/tools/answer",
+    "server/tools/python",
     "server/transport/socket",
     "server/transport/oauth",
     "server/transport/identity",

@@ -2,7 +2,7 @@
  * characters, no longer than its share and than the input. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "server/tools/output_budget.h"
+#include "server/tools/answer/output_budget.h"
 #include "server/tools/plain_text.h"
 
 #include <assert.h>

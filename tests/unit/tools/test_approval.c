@@ -1,4 +1,4 @@
-#include "server/tools/approval.h"
+#include "server/tools/python/approval.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-#include "server/tools/approval_form.h"
+#include "server/tools/python/approval_form.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-#include "server/tools/approval_text.h"
+#include "server/tools/python/approval_text.h"
 
 #include "base/json.h"
 #include "environments/catalog/catalog.h"

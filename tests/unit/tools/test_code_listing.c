@@ -1,4 +1,4 @@
-#include "server/tools/code_listing.h"
+#include "server/tools/python/code_listing.h"
 
 #include "base/buffer.h"
 #include "base/cleanup.h"

@@ -1,10 +1,10 @@
-#include "server/tools/code_writer.h"
+#include "server/tools/python/code_writer.h"
 
 #include "base/json.h"
 #include "environments/catalog/catalog.h"
 #include "server/tools/caller.h"
 #include "server/tools/prompt.h"
-#include "server/tools/python_host.h"
+#include "server/tools/python/python_host.h"
 #include "server/tools/registry.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "server/tools/file_range.h"
+#include "server/tools/python/file_range.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

@@ -1,13 +1,13 @@
 /* The tool that lists, closes and restarts sessions, and how a call finds one. */
-#include "server/tools/manage_sessions.h"
+#include "server/tools/python/manage_sessions.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/notebook/notebooks.h"
-#include "server/tools/python_host.h"
-#include "server/tools/python_request.h"
-#include "server/tools/python_session.h"
+#include "server/tools/python/python_host.h"
+#include "server/tools/python/python_request.h"
+#include "server/tools/python/python_session.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 #include "tests/unit/notebook/session_fixture.h"

@@ -1,4 +1,4 @@
-#include "server/tools/output_budget.h"
+#include "server/tools/answer/output_budget.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

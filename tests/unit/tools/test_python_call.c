@@ -1,13 +1,13 @@
 /* Two tools that run Python: what is kept for a caller is kept for both. */
-#include "server/tools/python_call.h"
+#include "server/tools/python/python_call.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/executor.h"
-#include "server/tools/python_host.h"
+#include "server/tools/answer/run_result.h"
+#include "server/tools/python/python_host.h"
 #include "server/tools/registry.h"
-#include "server/tools/run_result.h"
 #include "server/tools/tool.h"
 #include "tests/unit/environments/fixture.h"
 

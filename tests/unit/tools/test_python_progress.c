@@ -1,11 +1,11 @@
 /* What a caller is told while its environment is prepared: an interpreter that hangs is asked for
  * meanwhile, and the steps are the test's own. */
-#include "server/tools/python_progress.h"
+#include "server/tools/python/python_progress.h"
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/tools/python_host.h"
-#include "server/tools/python_tools.h"
+#include "server/tools/python/python_host.h"
+#include "server/tools/python/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
 #include "tests/unit/environments/fixture.h"

@@ -1,4 +1,4 @@
-#include "server/tools/run_output.h"
+#include "server/tools/answer/run_output.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

@@ -1,5 +1,5 @@
 /* What a result says of the pictures that a run has left, and which of them it shows. */
-#include "server/tools/run_pictures.h"
+#include "server/tools/answer/run_pictures.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-#include "server/tools/run_result.h"
+#include "server/tools/answer/run_result.h"
 
 #include "base/json.h"
 #include "base/memory.h"

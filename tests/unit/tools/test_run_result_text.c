@@ -1,9 +1,9 @@
-#include "server/tools/run_result_text.h"
+#include "server/tools/answer/run_result_text.h"
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/answer/run_output.h"
 #include "server/tools/hints/run_facts.h"
-#include "server/tools/run_output.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

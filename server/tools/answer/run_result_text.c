@@ -1,0 +1,208 @@
+#include "server/tools/answer/run_result_text.h"
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "base/visible.h"
+#include "server/tools/answer/run_output.h"
+#include "server/tools/hints/run_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FILES_SHOWN = 20,
+    PATH_SHOWN_BYTES = 200,
+    TEXT_EXTRA_BYTES = 256 * 1024, /* for the text besides the output */
+};
+
+/* Cannot fail: the limit of TEXT is large enough. */
+static void result_text_add(struct buffer *text, const char *bytes, size_t length)
+{
+    struct error ignored = ERROR_INIT;
+
+    (void)buffer_append(text, bytes, length, &ignored);
+}
+
+static void result_text_add_string(struct buffer *text, const char *string)
+{
+    result_text_add(text, string, strlen(string));
+}
+
+/* Begins a new line, unless TEXT is at the start of one. */
+static void result_text_end_line(struct buffer *text)
+{
+    size_t length = buffer_length(text);
+
+    if (length > 0 && buffer_bytes(text)[length - 1] != '\n')
+        result_text_add(text, "\n", 1);
+}
+
+/* Ends a sentence whose last part is ERROR: printed text of a tool stays as it is. */
+static void result_text_end_sentence(struct buffer *text, const char *error)
+{
+    size_t length = strlen(error);
+    bool is_output = strchr(error, '\n');
+
+    if (!is_output && length > 0 && !strchr(".!?\n", error[length - 1]))
+        result_text_add_string(text, ".");
+    result_text_end_line(text);
+}
+
+static void result_text_add_error(struct buffer *text, const struct run_facts *facts)
+{
+    if (!facts->error)
+        return;
+    result_text_add_string(text, facts->has_returncode ? "The script " : "The run failed: ");
+    result_text_add_string(text, facts->error);
+    result_text_end_sentence(text, facts->error);
+}
+
+static void result_text_add_exit_code(struct buffer *text, const struct run_facts *facts)
+{
+    AUTO_FREE char *line = memory_format("exitcode: %d (execution %s)\n", facts->returncode,
+                                         facts->is_success ? "succeeded" : "failed");
+
+    result_text_add_string(text, line);
+}
+
+static void result_text_add_output(struct buffer *text, const struct run_output *output)
+{
+    const struct run_output_stream *out = &output->streams[PROCESS_STDOUT];
+    const struct run_output_stream *err = &output->streams[PROCESS_STDERR];
+
+    result_text_add_string(text, "Code output: ");
+    result_text_add(text, out->text, out->length);
+    if (out->length == 0 && err->length == 0)
+        result_text_add_string(text,
+                               "(none: the script printed nothing; print() what you want to see)");
+    if (err->length == 0)
+        return;
+    result_text_end_line(text);
+    result_text_add_string(text, "Error output:\n");
+    result_text_add(text, err->text, err->length);
+}
+
+/* Where the rest of the stream NAME is, which has BYTES. */
+static void result_text_add_rest(struct buffer *text, const struct run_output_stream *stream,
+                                 const char *name, uint64_t bytes, bool is_whole)
+{
+    AUTO_FREE char *size = quantity_bytes(bytes);
+    AUTO_FREE char *line = NULL;
+
+    if (!stream->is_cut)
+        return;
+    line = stream->file
+               ? memory_format("Left out: the middle of the %s, which has %s. %s is in %s.\n", name,
+                               size, is_whole ? "The whole" : "What was kept of it", stream->file)
+               : memory_format("Left out: the middle of the %s, which has %s. It could not be put "
+                               "into a file (%s): let the script write to one.\n",
+                               name, size, stream->obstacle);
+    result_text_end_line(text);
+    result_text_add_string(text, line);
+}
+
+static void result_text_add_rests(struct buffer *text, const struct run_facts *facts,
+                                  const struct run_output *output)
+{
+    static const char *const names[PROCESS_STREAMS] = {"output", "error output"};
+
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        result_text_add_rest(text, &output->streams[i], names[i], facts->report->streams[i].total,
+                             !facts->is_truncated);
+}
+
+static void result_text_add_hints(struct buffer *text, const json_t *hints)
+{
+    const json_t *hint;
+    size_t i;
+
+    json_array_foreach (hints, i, hint) {
+        result_text_end_line(text);
+        result_text_add_string(text, json_string_value(hint));
+        result_text_end_line(text);
+    }
+}
+
+/* A script chooses names, which may be long and have controls and newlines. */
+static void result_text_add_path(struct buffer *text, const char *path)
+{
+    AUTO_FREE char *line = visible_line(path, strlen(path), PATH_SHOWN_BYTES);
+
+    result_text_add_string(text, line);
+}
+
+static void result_text_add_files(struct buffer *text, const json_t *files)
+{
+    size_t count = json_array_size(files);
+    const json_t *file;
+    size_t i;
+
+    if (count == 0)
+        return;
+    result_text_end_line(text);
+    result_text_add_string(text, "Files created or changed:");
+    json_array_foreach (files, i, file) {
+        AUTO_FREE char *size =
+            quantity_bytes((uint64_t)json_integer_value(json_object_get(file, "size")));
+
+        if (i == FILES_SHOWN)
+            break;
+        result_text_add_string(text, i == 0 ? " " : ", ");
+        result_text_add_path(text, json_object_get_string(file, "path"));
+        result_text_add_string(text, " (");
+        result_text_add_string(text, size);
+        result_text_add_string(text, ")");
+    }
+    if (count > FILES_SHOWN)
+        result_text_add_string(text, ", ...");
+}
+
+static void result_text_add_incompleteness(struct buffer *text, const struct run_report *report)
+{
+    if (report->files_are_complete)
+        return;
+    result_text_end_line(text);
+    result_text_add_string(text, "More files may have changed: not all could be listed. Look for "
+                                 "those you need with a script.");
+}
+
+static void result_text_add_handle(struct buffer *text, const char *handle)
+{
+    AUTO_FREE char *line = NULL;
+
+    if (!handle)
+        return;
+    line = memory_format("To go on with these files, pass working_directory: \"%s\".\n", handle);
+    result_text_end_line(text);
+    result_text_add_string(text, line);
+}
+
+static size_t result_text_limit(const struct run_output *output)
+{
+    return output->streams[PROCESS_STDOUT].length + output->streams[PROCESS_STDERR].length +
+           TEXT_EXTRA_BYTES;
+}
+
+json_t *run_result_text(const struct run_facts *facts, const struct run_output *output,
+                        const json_t *hints, const char *handle)
+{
+    struct buffer text;
+    json_t *string;
+
+    buffer_init(&text, result_text_limit(output));
+    result_text_add_error(&text, facts);
+    if (facts->has_returncode) {
+        result_text_add_exit_code(&text, facts);
+        result_text_add_output(&text, output);
+        result_text_add_rests(&text, facts, output);
+        result_text_add_hints(&text, hints);
+        result_text_add_files(&text, facts->files);
+        result_text_add_incompleteness(&text, facts->report);
+        result_text_add_handle(&text, handle);
+    }
+    string = json_string_repaired(buffer_bytes(&text), buffer_length(&text));
+    buffer_deinit(&text);
+    return string;
+}

@@ -1,0 +1,58 @@
+/* The state that all calls that run Python share, whatever their tool: the environments, the queue,
+ * the directories, and the approvals of callers that do not last. */
+#pragma once
+
+#include "environments/execution.h"
+#include "server/tools/invocation.h"
+#include "server/tools/python/approval.h"
+
+#include <ev.h>
+#include <stdbool.h>
+
+struct caller_rules;
+struct catalog;
+struct earlier_names;
+struct executor;
+struct notebooks;
+struct principal;
+struct registry;
+struct workplace;
+
+/* Borrowed, and must outlive the host; the name is copied. */
+struct python_settings {
+    struct ev_loop *loop;
+    struct catalog *catalog;
+    const struct caller_rules *rules; /* NULL: no call may define an environment */
+    struct executor *executor;
+    struct notebooks *notebooks; /* NULL: no call can keep its Python */
+    struct workplace *workplace;
+    const char *default_environment;
+    const json_t *code_blocks;  /* the operator's; NULL: run_code_blocks is not offered */
+    enum result_form results;   /* for clients that ask for none */
+    const char *picture_helper; /* the path of pyexecd-picture; NULL: no result has pictures */
+};
+
+struct python_host {
+    struct python_settings settings;
+    char *default_environment;     /* owned: the name that the settings point to */
+    struct approvals approvals;    /* of callers that do not last, by principal */
+    struct recurrence recurrence;  /* of callers that do not last: Pythons that are ready for the
+                                      next call in a directory */
+    struct earlier_names *earlier; /* owned */
+    struct registry *registry;     /* borrowed: where the files of runs are offered; or NULL */
+    json_t *known;                 /* owned: see known_directories(); or NULL */
+    unsigned long calls;           /* so far; numbers them in the log */
+};
+
+/* The registry with the tools is freed before the host. */
+struct python_host *python_host_new(const struct python_settings *settings);
+
+/* New calls use SETTINGS; calls that have started go on with theirs. */
+void python_host_set(struct python_host *host, const struct python_settings *settings);
+
+/* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
+ * the host. *RET_IS_OWN: other principals have another offer. */
+char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
+
+/* Harmless for NULL. */
+void python_host_free(struct python_host *host);
