@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const char *const leading[] = {
-    "PYTHONPATH=", "PYTHONHOME=", "PYTHONUSERBASE=", "PYTHONPYCACHEPREFIX=", "GCONV_PATH=", "LD_"};
+    "PYTHONPATH=",          "PYTHONHOME=", "PYTHONUSERBASE=", "PYTHONPLATLIBDIR=",
+    "PYTHONPYCACHEPREFIX=", "GCONV_PATH=", "LOCPATH=",        "LD_"};
 
 enum { OURS = 6 + THREAD_VARIABLES };
 

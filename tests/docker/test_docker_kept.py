@@ -164,14 +164,15 @@ def test_one_that_is_removed_when_a_call_is_to_begin(proxied_server, engine, req
 
 
 def test_one_that_is_removed_while_a_call_begins(proxied_server, engine):
-    """A call that has not begun gets another one; words of the engine are none of a script."""
+    """A call that has not begun gets another one, or an error where that is removed as well; words of the engine are none
+    of a script."""
     server, proxy = proxied_server
     for hundredths in range(0, 20, 2):
         timer = threading.Timer(hundredths / 100, remove, [engine])
         proxy.harm("POST /exec/ID/start", timer.start)
         result = server.run("import time; print('begun', flush=True); time.sleep(0.3)")
         timer.join()
-        assert result["success"] or result["returncode"] == -9, (hundredths, result)
+        assert result["success"] or result["returncode"] == -9 or result["error"], (hundredths, result)
         assert result["stdout"] == "begun\n" or (not result["success"] and not result["stdout"]), result
 
 

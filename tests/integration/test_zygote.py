@@ -506,8 +506,10 @@ def test_bytecode_that_scripts_write_is_not_executed_in_a_zygote(tmp_path):
         assert executed(place) in ([], BY_SCRIPTS)
 
 
-def test_where_a_variable_leads_to_bytecode_nothing_waits(tmp_path):
-    with serving({"write": [str(tmp_path)], "environment": {"PYTHONPYCACHEPREFIX": str(tmp_path)}}) as server:
+@pytest.mark.parametrize("variable, value", [("PYTHONPYCACHEPREFIX", None), ("PYTHONPLATLIBDIR", "lib"), ("LOCPATH", None)])
+def test_where_a_variable_leads_python_elsewhere_nothing_waits(tmp_path, variable, value):
+    """Not to a place that scripts write in, but it could."""
+    with serving({"write": [str(tmp_path)], "environment": {variable: value or str(tmp_path)}}) as server:
         for _ in range(2):
             assert not call(server, "pass")["timings"]["warm"]
             assert not until(lambda: waiting(server), 1)
