@@ -59,8 +59,6 @@ static json_t *init_command(const struct docker_container *container)
         json_array_append_new(command, json_string_format("%.3f", container->idle_seconds));
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
-        if (container->has_line)
-            json_array_append_new(command, json_string("--line"));
         if (container->has_streams) {
             json_array_append_new(command, json_string("--streams"));
             json_array_append_new(command, json_string(DOCKER_STREAMS));
@@ -331,9 +329,8 @@ static json_t *describe_host(const struct docker_container *container)
 }
 
 /* Standard input is the lifeline of the init of a kept container: it ends with the connection of
- * the server. In a container that waits for its script, standard input is a lifeline until the
- * script comes, and ends then, or with the script (docker_go.h). A session reads all cells from it.
- * Other containers have none, because the last output of a script could get lost with it. */
+ * the server. To a container that waits for its script, or has a session, it is the wire, too.
+ * Other containers have none: nothing is to be said to them. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {

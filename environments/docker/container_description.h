@@ -41,7 +41,6 @@ struct docker_container {
     double seconds;      /* after which it ends by itself */
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
-    bool has_line;       /* its input goes on behind the go (docker_go.h) */
     bool has_streams;    /* its init asks for its streams at DOCKER_STREAMS */
     bool is_session;     /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; unused for a kept container */

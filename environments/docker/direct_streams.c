@@ -307,5 +307,4 @@ void direct_streams_move(struct direct_streams *from, struct direct_streams *to)
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length)
 {
     (void)send(streams->socket, data, length, MSG_NOSIGNAL);
-    (void)shutdown(streams->socket, SHUT_WR);
 }

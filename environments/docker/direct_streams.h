@@ -58,7 +58,7 @@ const char *direct_streams_path(const struct direct_streams *streams);
 void direct_streams_move(struct direct_streams *from, struct direct_streams *to);
 bool direct_streams_are_ready(const struct direct_streams *streams);
 
-/* Sends DATA to the init and ends its input. */
+/* Sends DATA, frames of the wire, to the init. */
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length);
 
 /* The container has ended: hands on what is still in the pipes and on the wire. Does not wait for

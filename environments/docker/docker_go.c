@@ -6,6 +6,7 @@
 #include "environments/engine/container.h"
 #include "environments/engine/exec.h"
 #include "environments/engine/go.h"
+#include "environments/engine/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,16 +14,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void docker_go_make(struct docker_go *go, const struct docker_site *site,
-                           const struct go *what, const char *code, size_t length)
+static char *docker_go_put_frame(char *end, enum wire_type type, const char *data, size_t length)
 {
+    wire_put_head(end, type, length);
+    memcpy(end + WIRE_HEAD_BYTES, data, length);
+    return end + WIRE_HEAD_BYTES + length;
+}
+
+/* LENGTH bytes of CODE go with it. */
+static void docker_go_make(struct docker_go *go, const struct go *what, const char *code,
+                           size_t length)
+{
+    const size_t pieces = (length + WIRE_PIECE_BYTES - 1) / WIRE_PIECE_BYTES;
+    char bytes[GO_BYTES];
+    char *end;
+
     docker_go_deinit(go);
-    go->has_line = docker_site_is_remote(site);
-    go->length = GO_BYTES + length;
+    go->length = WIRE_HEAD_BYTES + GO_BYTES + pieces * WIRE_HEAD_BYTES + length;
     go->bytes = memory_new(1, go->length);
-    go_encode(what, go->bytes);
-    if (length > 0)
-        memcpy(go->bytes + GO_BYTES, code, length);
+    go_encode(what, bytes);
+    end = docker_go_put_frame(go->bytes, WIRE_GO, bytes, GO_BYTES);
+    for (size_t done = 0; done < length; done += WIRE_PIECE_BYTES)
+        end = docker_go_put_frame(end, WIRE_CODE, code + done,
+                                  size_min(length - done, WIRE_PIECE_BYTES));
 }
 
 int docker_go_put(struct docker_go *go, const struct docker_site *site, int file, const char *code,
@@ -38,15 +52,8 @@ int docker_go_put(struct docker_go *go, const struct docker_site *site, int file
     if ((is_remote && fdatasync(file) < 0) || fstat(file, &status) < 0)
         return error_set_errno(err, errno, "cannot look at the script of the container");
     what = is_remote ? go_with_code(length) : go_for(&status);
-    docker_go_make(go, site, &what, code, is_remote ? length : 0);
+    docker_go_make(go, &what, code, is_remote ? length : 0);
     return 0;
-}
-
-void docker_go_refuse(struct docker_go *go, const struct docker_site *site)
-{
-    const struct go nothing = go_for_nothing();
-
-    docker_go_make(go, site, &nothing, NULL, 0);
 }
 
 void docker_go_deinit(struct docker_go *go)
@@ -60,34 +67,12 @@ void docker_go_tell_container(const struct docker_go *go, struct container *cont
 {
     struct error ignored = ERROR_INIT;
 
-    if (go->has_line)
-        (void)container_send(container, go->bytes, go->length, &ignored);
-    else
-        container_send_last(container, go->bytes, go->length);
+    (void)container_send(container, go->bytes, go->length, &ignored);
 }
 
 void docker_go_tell_exec(const struct docker_go *go, struct exec *exec)
 {
     struct error ignored = ERROR_INIT;
 
-    if (go->has_line)
-        (void)exec_send(exec, go->bytes, go->length, &ignored);
-    else
-        exec_send_last(exec, go->bytes, go->length);
-}
-
-void docker_go_dismiss_container(const struct docker_go *go, struct container *container)
-{
-    struct error ignored = ERROR_INIT;
-
-    if (go->has_line)
-        (void)container_send(container, "", 1, &ignored);
-}
-
-void docker_go_dismiss_exec(const struct docker_go *go, struct exec *exec)
-{
-    struct error ignored = ERROR_INIT;
-
-    if (go->has_line)
-        (void)exec_send(exec, "", 1, &ignored);
+    (void)exec_send(exec, go->bytes, go->length, &ignored);
 }

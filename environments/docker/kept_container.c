@@ -109,10 +109,10 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
     docker_output_feed(&call->output, stream, data, length);
     if (!call->output.has_words)
         return;
+    if (call->ask.is_asked)
+        exec_dismiss(exec);
     if (call->output.words.failure == 0 && was_clean(&call->output.words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
-    else
-        docker_go_dismiss_exec(&call->ask.go, exec);
 }
 
 /* A call that begins */
@@ -163,8 +163,6 @@ static void kept_call_take_wait(struct kept_call *call)
     AUTO_JSON json_t *key = kept_call_describe(call, KEPT_WAIT_SECONDS);
 
     call->ask.is_for_it = json_equal(container->wait.key, key);
-    if (!call->ask.is_for_it)
-        docker_go_refuse(&call->ask.go, container->site);
     call->ask.seconds = kept_wait_seconds(&container->wait);
     docker_output_init(&call->output, call->execution.listener);
     call->output.is_mute = true;

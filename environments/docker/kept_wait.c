@@ -80,7 +80,10 @@ void kept_wait_stop(struct kept_wait *wait)
 void kept_ask_send(struct kept_ask *ask, struct exec *exec)
 {
     ask->is_asked = ask->is_for_it;
-    docker_go_tell_exec(&ask->go, exec);
+    if (ask->is_asked)
+        docker_go_tell_exec(&ask->go, exec);
+    else
+        exec_dismiss(exec);
 }
 
 void kept_ask_drop(struct kept_ask *ask)

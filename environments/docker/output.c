@@ -43,6 +43,9 @@ static void docker_output_on_message(struct wire_reader *reader, enum wire_type 
     case WIRE_BEGUN:
         output->has_begun = true;
         break;
+    case WIRE_NOT_BEGUN:
+        output->has_not_begun = true;
+        break;
     case WIRE_CELL:
         docker_output_end_cell(output, payload);
         break;
@@ -52,8 +55,12 @@ static void docker_output_on_message(struct wire_reader *reader, enum wire_type 
         break;
     case WIRE_OUT:
     case WIRE_ERRORS:
+    case WIRE_GO:
+    case WIRE_CODE:
+    case WIRE_CELLS:
+    case WIRE_DISMISSAL:
     case WIRE_TYPES:
-        break; /* no messages */
+        break; /* an init does not say them */
     }
 }
 
@@ -61,7 +68,7 @@ void docker_output_init(struct docker_output *output, struct execution_listener 
 {
     *output = (struct docker_output){
         .listener = listener,
-        .reader = {.output = docker_output_on_printed,
+        .reader = {.piece = docker_output_on_printed,
                    .message = docker_output_on_message,
                    .foreign = docker_output_on_foreign},
     };

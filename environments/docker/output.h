@@ -16,8 +16,9 @@ struct docker_output {
     /* May be NULL: there are no cells. One has ended, and all its output has come. */
     void (*cell_ended)(struct docker_output *output, const struct last_words *words);
 
-    bool is_mute;   /* nothing is passed on before the script begins */
-    bool has_begun; /* the init says that the script begins */
+    bool is_mute;       /* nothing is passed on before the script begins */
+    bool has_begun;     /* the init says that the script begins ... */
+    bool has_not_begun; /* ... or that nothing has run, and nothing will */
     bool has_words;
     struct last_words words; /* there is no more output */
 

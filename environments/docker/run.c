@@ -17,7 +17,7 @@
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
-#include "environments/engine/go.h"
+#include "environments/engine/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -166,6 +166,14 @@ static void docker_run_give_up(struct engine_duty *duty)
     docker_run_free(CONTAINER_OF(duty, struct docker_run, duty));
 }
 
+static void docker_run_dismiss(struct docker_run *run)
+{
+    if (direct_streams_are_ready(&run->streams))
+        direct_streams_tell(&run->streams, wire_dismissal, WIRE_HEAD_BYTES);
+    else
+        container_dismiss(&run->container);
+}
+
 /* What the init has said may change the run. */
 static void docker_run_look(struct docker_run *run)
 {
@@ -176,7 +184,7 @@ static void docker_run_look(struct docker_run *run)
     if (are_enough(&run->output.words))
         ev_feed_event(docker_run_loop(run), &run->complete, EV_CUSTOM);
     else
-        docker_go_dismiss_container(&run->go, &run->container);
+        docker_run_dismiss(run);
 }
 
 static void docker_run_hear(struct docker_run *run, enum frame_stream stream, const char *data,
@@ -283,13 +291,13 @@ static void docker_run_start_anew(struct docker_run *run)
     docker_run_finish(run, &none);
 }
 
-/* True if nothing has run in the container that was taken: it was not told to begin, or its exit
- * code says so, or its output is complete and has no answer. */
+/* True if nothing has run in the container that was taken: it was not told to begin, or says so, or
+ * its output is complete and has no answer. */
 static bool docker_run_begins_anew(const struct docker_run *run, const struct container_end *seen)
 {
     if (run->killed || run->state >= DOCKER_RUN_STARTING)
         return false;
-    return run->state == DOCKER_RUN_TAKING || seen->exit_code == GO_NOT_BEGUN ||
+    return run->state == DOCKER_RUN_TAKING || run->output.has_not_begun ||
            (!*seen->failure && !seen->is_cut);
 }
 

@@ -12,6 +12,7 @@
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
+#include "environments/engine/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 
 #define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* even if cells keep coming */
 
-enum { DOCKER_SESSION_READ_BYTES = 32 << 10 };
+enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most WIRE_PIECE_BYTES */
 
 enum docker_session_state {
     DOCKER_SESSION_STARTING, /* waits for its container to run */
@@ -80,11 +81,11 @@ static void docker_session_free(struct docker_session *session)
 /* Cells */
 
 /* A container that takes no more input is killed. */
-static void docker_session_send(struct docker_session *session, const char *data, size_t length)
+static void docker_session_send(struct docker_session *session, const char *frame, size_t length)
 {
     struct error err = ERROR_INIT;
 
-    if (container_send(&session->container, data, length, &err) == 0)
+    if (container_send(&session->container, frame, length, &err) == 0)
         return;
     log_debug("session in container %s: %s", session->name, err.message);
     session->execution.kill(&session->execution);
@@ -95,8 +96,10 @@ static void docker_session_send(struct docker_session *session, const char *data
 static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct docker_session *session = CONTAINER_OF(watcher, struct docker_session, reading);
-    char data[DOCKER_SESSION_READ_BYTES];
-    ssize_t count = events & EV_ERROR ? 0 : recv(session->channel, data, sizeof data, MSG_DONTWAIT);
+    char frame[WIRE_HEAD_BYTES + DOCKER_SESSION_READ_BYTES];
+    ssize_t count = events & EV_ERROR ? 0
+                                      : recv(session->channel, frame + WIRE_HEAD_BYTES,
+                                             DOCKER_SESSION_READ_BYTES, MSG_DONTWAIT);
 
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -106,7 +109,8 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
     }
     if (session->state == DOCKER_SESSION_RESTING)
         docker_session_set_state(session, DOCKER_SESSION_WORKING);
-    docker_session_send(session, data, (size_t)count);
+    wire_put_head(frame, WIRE_CELLS, (size_t)count);
+    docker_session_send(session, frame, WIRE_HEAD_BYTES + (size_t)count);
 }
 
 static void docker_session_on_cell_ended(struct docker_output *output,
@@ -126,8 +130,11 @@ static void docker_session_on_cell_ended(struct docker_output *output,
 static void docker_session_on_output(struct container *container, enum frame_stream stream,
                                      const char *data, size_t length)
 {
-    docker_output_feed(&CONTAINER_OF(container, struct docker_session, container)->output, stream,
-                       data, length);
+    struct docker_session *session = CONTAINER_OF(container, struct docker_session, container);
+
+    docker_output_feed(&session->output, stream, data, length);
+    if (session->output.has_words)
+        container_dismiss(container);
 }
 
 /* The container */

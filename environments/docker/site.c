@@ -243,7 +243,6 @@ struct docker_container docker_site_container(const struct docker_site *site,
         .settings = &site->environment->settings,
         .init = site->init,
         .seccomp = docker_site_seccomp(site),
-        .has_line = docker_site_is_remote(site),
         .remaps_users = site->remaps_users,
         .most_processes = most_processes(site),
     };

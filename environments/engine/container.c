@@ -9,6 +9,7 @@
 #include "environments/engine/discard.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
+#include "environments/engine/wire.h"
 
 #include <assert.h>
 #include <ev.h>
@@ -622,12 +623,12 @@ int container_send(struct container *container, const char *data, size_t length,
     return hijack_send(&life->hijack, data, length, err);
 }
 
-void container_send_last(struct container *container, const char *data, size_t length)
+void container_dismiss(struct container *container)
 {
-    struct container_life *life = container->life;
+    struct error ignored = ERROR_INIT; /* then it ends after a while */
 
-    if (container_listens(life))
-        hijack_send_last(&life->hijack, data, length);
+    if (container->life && container->life->has_input)
+        (void)container_send(container, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
 }
 
 void container_move(struct container *from, struct container *to)

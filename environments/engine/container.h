@@ -77,10 +77,8 @@ void container_interrupt(struct container *container);
  * not read its input. */
 int container_send(struct container *container, const char *data, size_t length, struct error *err);
 
-/* Sends DATA, short, to the standard input of its first program and ends the input; does nothing if
- * the program does not run. The definition has OpenStdin and StdinOnce, and the engine is reached
- * without TLS. */
-void container_send_last(struct container *container, const char *data, size_t length);
+/* Dismisses its first program, a pyexecd-init with an open input (wire.h). */
+void container_dismiss(struct container *container);
 
 /* Moves the container that FROM has started to TO, which has its inputs and gets the callbacks. */
 void container_move(struct container *from, struct container *to);

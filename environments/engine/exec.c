@@ -7,6 +7,7 @@
 #include "base/state.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
+#include "environments/engine/wire.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -260,10 +261,11 @@ int exec_send(struct exec *exec, const char *data, size_t length, struct error *
     return exec_listens(exec->life) ? hijack_send(&exec->life->hijack, data, length, err) : 0;
 }
 
-void exec_send_last(struct exec *exec, const char *data, size_t length)
+void exec_dismiss(struct exec *exec)
 {
-    if (exec_listens(exec->life))
-        hijack_send_last(&exec->life->hijack, data, length);
+    struct error ignored = ERROR_INIT; /* then it ends after a while */
+
+    (void)exec_send(exec, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
 }
 
 void exec_move(struct exec *from, struct exec *to)

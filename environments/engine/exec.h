@@ -36,8 +36,8 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
  * AttachStdin. -1 with ERR: the program does not read its input. */
 int exec_send(struct exec *exec, const char *data, size_t length, struct error *err);
 
-/* Sends DATA, short, to the program and ends its input. The engine is reached without TLS. */
-void exec_send_last(struct exec *exec, const char *data, size_t length);
+/* Dismisses the program, a pyexecd-init (wire.h). As exec_send. */
+void exec_dismiss(struct exec *exec);
 
 /* Moves the exec that FROM has started to TO, which has its inputs and gets the callbacks. */
 void exec_move(struct exec *from, struct exec *to);

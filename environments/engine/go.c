@@ -1,6 +1,8 @@
 #include "environments/engine/go.h"
 
-enum { GO_DIGITS = GO_BYTES / 3 };
+#include "environments/engine/wire.h"
+
+enum { GO_NUMBER_BYTES = GO_BYTES / 3 };
 
 struct go go_for(const struct stat *file)
 {
@@ -22,41 +24,23 @@ bool go_has_code(const struct go *go)
     return go->inode == 0;
 }
 
-struct go go_for_nothing(void)
-{
-    return (struct go){.device = UINT64_MAX, .inode = UINT64_MAX, .size = UINT64_MAX};
-}
-
-static void go_put(char *digits, uint64_t number)
-{
-    for (int i = GO_DIGITS; i-- > 0; number >>= 4)
-        digits[i] = "0123456789abcdef"[number & 0xf];
-}
-
-static uint64_t go_take(const char *digits)
-{
-    uint64_t number = 0;
-
-    for (int i = 0; i < GO_DIGITS; i++)
-        number =
-            number << 4 | (uint64_t)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
-    return number;
-}
-
 void go_encode(const struct go *go, char bytes[GO_BYTES])
 {
-    go_put(bytes, go->device);
-    go_put(bytes + GO_DIGITS, go->inode);
-    go_put(bytes + 2 * GO_DIGITS, go->size);
+    char *end = bytes;
+
+    end = wire_put(end, go->device, GO_NUMBER_BYTES);
+    end = wire_put(end, go->inode, GO_NUMBER_BYTES);
+    wire_put(end, go->size, GO_NUMBER_BYTES);
 }
 
 struct go go_decode(const char bytes[GO_BYTES])
 {
-    return (struct go){
-        .device = go_take(bytes),
-        .inode = go_take(bytes + GO_DIGITS),
-        .size = go_take(bytes + 2 * GO_DIGITS),
-    };
+    struct go go;
+
+    go.device = wire_take(&bytes, GO_NUMBER_BYTES);
+    go.inode = wire_take(&bytes, GO_NUMBER_BYTES);
+    go.size = wire_take(&bytes, GO_NUMBER_BYTES);
+    return go;
 }
 
 bool go_is_for(const struct go *go, const struct stat *file)

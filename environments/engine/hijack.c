@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define REFUSAL_SECONDS 2.0
 
@@ -200,8 +199,6 @@ static bool write_some(struct hijack *hijack)
         }
         buffer_consume(&hijack->outgoing, sent);
     }
-    if (hijack->is_last)
-        (void)shutdown(hijack->watcher.fd, SHUT_WR); /* a broken connection shows when it is read */
     hijack_watch(hijack, EV_READ);
     return true;
 }
@@ -265,7 +262,6 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
     hijack_set_state(hijack, HIJACK_CONNECTING);
     hijack->head = (struct response_head){0};
     hijack->frames = (struct frames){.output = hijack_on_frame};
-    hijack->is_last = false;
     buffer_init(&hijack->outgoing, OUTGOING_BYTES);
     buffer_init(&hijack->incoming, ANSWER_BYTES);
     write_request(hijack, question);
@@ -287,14 +283,6 @@ int hijack_send(struct hijack *hijack, const char *data, size_t length, struct e
         return error_prefix(err, "what is sent to the container");
     hijack_watch(hijack, EV_READ | EV_WRITE);
     return 0;
-}
-
-void hijack_send_last(struct hijack *hijack, const char *data, size_t length)
-{
-    struct error ignored = ERROR_INIT; /* it has room for a request */
-
-    hijack->is_last = true;
-    (void)hijack_send(hijack, data, length, &ignored);
 }
 
 bool hijack_is_open(const struct hijack *hijack)

@@ -31,7 +31,6 @@ struct hijack {
     struct engine *engine; /* borrowed */
     struct transfer transfer;
     struct buffer outgoing; /* bytes of the request, or of data, that are not sent yet */
-    bool is_last;           /* the program's input ends behind `outgoing` */
     struct buffer incoming; /* the answer, until the engine agrees */
     struct response_head head;
     struct frames frames;
@@ -55,10 +54,6 @@ void hijack_start(struct hijack *hijack, struct engine *engine,
 /* Sends DATA to the program behind a HIJACK that has been agreed to. -1 with ERR: more than a few
  * megabytes have not been taken from here yet. */
 int hijack_send(struct hijack *hijack, const char *data, size_t length, struct error *err);
-
-/* Sends DATA, short, and ends the program's standard input. Not for TLS, which cannot end one
- * direction alone. */
-void hijack_send_last(struct hijack *hijack, const char *data, size_t length);
 
 /* Closes the connection and ends the callbacks; the program goes on. Harmless when the hijack is
  * not under way. */

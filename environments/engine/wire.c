@@ -8,35 +8,58 @@ enum { WIRE_NUMBER_BYTES = WIRE_HEAD_BYTES / 2 };
 
 /* By type. */
 static const struct {
-    bool is_output;
-    size_t bytes; /* at most of output, exactly of others */
+    bool is_split; /* what has come of it is handed on */
+    size_t bytes;  /* at most of a split one, exactly of others */
 } wire_types[WIRE_TYPES] = {
-    [WIRE_OUT] = {.is_output = true, .bytes = WIRE_PIECE_BYTES},
-    [WIRE_ERRORS] = {.is_output = true, .bytes = WIRE_PIECE_BYTES},
+    [WIRE_OUT] = {.is_split = true, .bytes = WIRE_PIECE_BYTES},
+    [WIRE_ERRORS] = {.is_split = true, .bytes = WIRE_PIECE_BYTES},
     [WIRE_BEGUN] = {.bytes = 0},
+    [WIRE_NOT_BEGUN] = {.bytes = 0},
     [WIRE_CELL] = {.bytes = LAST_WORDS_BYTES},
     [WIRE_ENDED] = {.bytes = LAST_WORDS_BYTES},
+    [WIRE_GO] = {.bytes = GO_BYTES},
+    [WIRE_CODE] = {.is_split = true, .bytes = WIRE_PIECE_BYTES},
+    [WIRE_CELLS] = {.is_split = true, .bytes = WIRE_PIECE_BYTES},
+    [WIRE_DISMISSAL] = {.bytes = 0},
 };
 
-static void wire_put_number(char *bytes, size_t number)
+const char wire_dismissal[WIRE_HEAD_BYTES] = {WIRE_DISMISSAL};
+
+char *wire_put(char *bytes, uint64_t number, size_t count)
 {
-    for (size_t i = 0; i < WIRE_NUMBER_BYTES; i++)
+    for (size_t i = 0; i < count; i++)
         bytes[i] = (char)(number >> 8 * i & 0xff);
+    return bytes + count;
 }
 
-static uint32_t wire_number(const char *bytes)
+uint64_t wire_take(const char **bytes, size_t count)
 {
-    uint32_t number = 0;
+    uint64_t number = 0;
 
-    for (size_t i = WIRE_NUMBER_BYTES; i-- > 0;)
-        number = number << 8 | (unsigned char)bytes[i];
+    for (size_t i = 0; i < count; i++)
+        number |= (uint64_t)(unsigned char)(*bytes)[i] << 8 * i;
+    *bytes += count;
     return number;
 }
 
 void wire_put_head(char head[WIRE_HEAD_BYTES], enum wire_type type, size_t length)
 {
-    wire_put_number(head, type);
-    wire_put_number(head + WIRE_NUMBER_BYTES, length);
+    wire_put(wire_put(head, type, WIRE_NUMBER_BYTES), length, WIRE_NUMBER_BYTES);
+}
+
+/* Of the frame whose head is held. */
+static uint64_t wire_reader_type(const struct wire_reader *reader)
+{
+    const char *bytes = reader->held;
+
+    return wire_take(&bytes, WIRE_NUMBER_BYTES);
+}
+
+static uint64_t wire_reader_size(const struct wire_reader *reader)
+{
+    const char *bytes = reader->held + WIRE_NUMBER_BYTES;
+
+    return wire_take(&bytes, WIRE_NUMBER_BYTES);
 }
 
 /* The hello is not held: as far as it has come, it is known. */
@@ -56,37 +79,40 @@ static size_t wire_reader_greet(struct wire_reader *reader, const char *data, si
     return count;
 }
 
-static void wire_reader_finish_frame(struct wire_reader *reader, enum wire_type type)
+static bool wire_reader_is_sane(const struct wire_reader *reader)
 {
-    reader->length = 0;
-    reader->message(reader, type, reader->held + WIRE_HEAD_BYTES);
+    const uint64_t type = wire_reader_type(reader);
+    const uint64_t size = wire_reader_size(reader);
+
+    return type > 0 && type < WIRE_TYPES && size <= wire_types[type].bytes &&
+           (wire_types[type].is_split || size == wire_types[type].bytes);
 }
 
 /* The head of a frame is there, and perhaps more of it. */
 static void wire_reader_look(struct wire_reader *reader)
 {
-    const uint32_t type = wire_number(reader->held);
-    const uint32_t length = wire_number(reader->held + WIRE_NUMBER_BYTES);
+    const uint64_t type = wire_reader_type(reader);
+    const uint64_t size = wire_reader_size(reader);
 
-    if (type == 0 || type >= WIRE_TYPES || length > wire_types[type].bytes ||
-        (!wire_types[type].is_output && length < wire_types[type].bytes)) {
+    if (!wire_reader_is_sane(reader)) {
         reader->state = WIRE_BROKEN;
-    } else if (wire_types[type].is_output) {
-        reader->left = length;
-        reader->length = length > 0 ? reader->length : 0;
-    } else if (reader->length == WIRE_HEAD_BYTES + length) {
-        wire_reader_finish_frame(reader, (enum wire_type)type);
+    } else if (wire_types[type].is_split) {
+        reader->left = size;
+        reader->length = size > 0 ? reader->length : 0;
+    } else if (reader->length == WIRE_HEAD_BYTES + size) {
+        reader->length = 0;
+        reader->message(reader, (enum wire_type)type, reader->held + WIRE_HEAD_BYTES);
     }
 }
 
-static size_t wire_reader_take_output(struct wire_reader *reader, const char *data, size_t length)
+static size_t wire_reader_take_piece(struct wire_reader *reader, const char *data, size_t length)
 {
     const size_t count = size_min(reader->left, length);
 
     reader->left -= count;
     if (reader->left == 0)
         reader->length = 0;
-    reader->output(reader, (enum wire_type)wire_number(reader->held), data, count);
+    reader->piece(reader, (enum wire_type)wire_reader_type(reader), data, count);
     return count;
 }
 
@@ -96,9 +122,9 @@ static size_t wire_reader_take_frame(struct wire_reader *reader, const char *dat
     size_t count;
 
     if (reader->left > 0)
-        return wire_reader_take_output(reader, data, length);
+        return wire_reader_take_piece(reader, data, length);
     if (reader->length >= WIRE_HEAD_BYTES)
-        whole += wire_number(reader->held + WIRE_NUMBER_BYTES);
+        whole += wire_reader_size(reader);
     count = size_min(whole - reader->length, length);
     memcpy(reader->held + reader->length, data, count);
     reader->length += count;

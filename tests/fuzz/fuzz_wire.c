@@ -27,20 +27,23 @@ static void hear(struct hearing *hearing, size_t stream, const char *data, size_
     hearing->length[stream] += length;
 }
 
-static void on_output(struct wire_reader *reader, enum wire_type type, const char *data,
-                      size_t length)
+static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
+                     size_t length)
 {
-    assert(type == WIRE_OUT || type == WIRE_ERRORS);
+    assert(type == WIRE_OUT || type == WIRE_ERRORS || type == WIRE_CODE || type == WIRE_CELLS);
     hear(CONTAINER_OF(reader, struct hearing, reader), type, data, length);
 }
 
 static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
 {
-    assert(type > WIRE_ERRORS && type < WIRE_TYPES);
-    if (type == WIRE_BEGUN)
-        hear(CONTAINER_OF(reader, struct hearing, reader), type, "b", 1);
+    struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
+
+    if (type == WIRE_GO)
+        hear(hearing, type, payload, GO_BYTES);
+    else if (type == WIRE_CELL || type == WIRE_ENDED)
+        hear(hearing, type, payload, LAST_WORDS_BYTES);
     else
-        hear(CONTAINER_OF(reader, struct hearing, reader), type, payload, LAST_WORDS_BYTES);
+        hear(hearing, type, "-", 1);
 }
 
 static void on_foreign(struct wire_reader *reader, const char *data, size_t length)
@@ -51,7 +54,7 @@ static void on_foreign(struct wire_reader *reader, const char *data, size_t leng
 static void listen(struct hearing *hearing, const char *stream, size_t length, size_t piece)
 {
     *hearing = (struct hearing){
-        .reader = {.output = on_output, .message = on_message, .foreign = on_foreign}};
+        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
     for (size_t i = 0; i < STREAMS; i++) {
         hearing->heard[i] = malloc(length + 1);
         assert(hearing->heard[i]);

@@ -16,10 +16,9 @@ from leftovers import descendants, read, until
 INIT = str(pathlib.Path(os.environ["PYEXECD"]).parent / "pyexecd-init")
 HELLO = b"pyexecd wire 1\n"
 HEAD = struct.Struct("<II")
-OUT, ERRORS, BEGUN, CELL, ENDED = range(1, 6)
+OUT, ERRORS, BEGUN, NOT_BEGUN, CELL, ENDED, GO, CODE, CELLS, DISMISSAL = range(1, 11)
 WORDS = struct.Struct("<iiIIQQQ")
 OVERDUE, SURVIVORS = 1, 2
-NOTHING_HAS_RUN = 75  # its exit status then
 UNSHARE = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--pid", "--fork",
            "--kill-child", "--mount-proc"]
 
@@ -251,7 +250,7 @@ def test_limits_that_the_program_sets_for_it_end_it_in_order(limit):
 def test_end_of_the_lifeline_ends_everything():
     with start("100", "--", "sleep", "200", stdin=subprocess.PIPE) as process:
         assert until(lambda: len(descendants(process.pid)) == 2)
-        process.stdin.write(b"ignored")
+        process.stdin.write(HEAD.pack(CELLS, 7) + b"ignored")
         process.stdin.flush()
         time.sleep(0.2)
         assert process.poll() is None
@@ -415,7 +414,13 @@ def script(tmp_path):
 def go_for(path, size=None):
     """What environments/engine/go.h describes."""
     found = path.stat()
-    return f"{found.st_dev:016x}{found.st_ino:016x}{found.st_size if size is None else size:016x}".encode()
+    return HEAD.pack(GO, 24) + struct.pack("<QQQ", found.st_dev, found.st_ino, found.st_size if size is None else size)
+
+
+def with_code(code, size=None):
+    """The same for an init on another machine."""
+    return (HEAD.pack(GO, 24) + struct.pack("<QQQ", 0, 0, len(code) if size is None else size)
+            + HEAD.pack(CODE, len(code)) + code)
 
 
 def start_ahead(script, *options, idle=60, **variables):
@@ -426,11 +431,26 @@ def start_ahead(script, *options, idle=60, **variables):
         env={**plain, "PATH": "/usr/bin:/bin", "HOME": str(script.parent), **variables})
 
 
-def told(process, go=b""):
-    """The frames that have come once PROCESS has been told GO and nothing more."""
-    wire, stderr = process.communicate(go, timeout=120)
-    assert stderr == b""
+def tell(process, message):
+    process.stdin.write(message)
+    process.stdin.flush()
+
+
+def told(process, go):
+    """The frames that have come once PROCESS has been told GO, and dismissed behind its last words."""
+    tell(process, go)
+    wire = b""
+    while piece := process.stdout.read1():
+        wire += piece
+        if HEAD.pack(ENDED, WORDS.size) in wire:
+            assert process.poll() is None, "it waits until they have come"
+            tell(process, HEAD.pack(DISMISSAL, 0))
+    process.wait(timeout=60)
+    assert process.stderr.read() == b""
     return frames(wire)
+
+
+NOTHING_HAS_RUN = [(NOT_BEGUN, b"")]
 
 
 gated = pytest.mark.parametrize("options", [[], ["--gate"]], ids=["init", "python"])
@@ -453,22 +473,49 @@ def test_what_waits_runs_no_other_file(script, options, replaced, size):
         if replaced:
             script.with_name("other").write_text("")
             script.with_name("other").rename(script)
-        assert told(process, go) == []
+        assert told(process, go) == NOTHING_HAS_RUN
 
 
 @gated
 def test_what_waits_ends_with_its_lifeline(script, options):
     script.write_text("print('on')")
-    for go in (b"", go_for(script)[:-1]):
+    for go in (b"", go_for(script)[:-1], b"x" * HEAD.size):
         with start_ahead(script, *options) as process:
-            assert told(process, go) == []
+            wire, _ = process.communicate(go, timeout=60)
+        assert frames(wire) == NOTHING_HAS_RUN
+
+
+@gated
+def test_a_script_ends_with_its_lifeline(script, options):
+    with start_ahead(script, *options) as process:
+        script.write_text("import time; print('on', flush=True); time.sleep(600)")
+        tell(process, go_for(script))
+        begin = HELLO + HEAD.pack(BEGUN, 0) + HEAD.pack(OUT, 3) + b"on\n"
+        assert process.stdout.read(len(begin)) == begin
+        wire, _ = process.communicate(timeout=60)
+    assert Words(frames(begin + wire)[-1][1]).flags == OVERDUE
+
+
+@gated
+def test_what_is_dismissed_runs_no_script(script, options):
+    with start_ahead(script, *options) as process:
+        assert told(process, HEAD.pack(DISMISSAL, 0) + go_for(script)) == NOTHING_HAS_RUN
+
+
+@gated
+@pytest.mark.parametrize("code, size", [(b"print(7)", None), (b"print(6)", 7), (b"print(6)", None)],
+                         ids=["other", "more", "not laid over"])
+def test_what_waits_runs_no_other_code(script, options, code, size):
+    with start_ahead(script, *options) as process:
+        script.write_text("print(6)")
+        assert told(process, with_code(code, size)) == NOTHING_HAS_RUN
 
 
 @gated
 def test_what_waits_ends_after_a_while(script, options):
     with start_ahead(script, *options, idle=1) as process:
-        assert process.wait(timeout=60) == NOTHING_HAS_RUN
-        assert (process.stdout.read(), process.stderr.read()) == (HELLO, b"")
+        assert process.wait(timeout=60) == 0
+        assert frames(process.stdout.read()) == NOTHING_HAS_RUN
 
 
 def test_a_python_that_scripts_could_have_changed_does_not_start_ahead(script):
@@ -487,4 +534,4 @@ def test_a_user_site_that_came_while_python_waited_is_not_missed(script):
     with start_ahead(script, "--gate") as process:
         assert until(lambda: [pid for pid in descendants(process.pid) if b"python3\0" in read(f"/proc/{pid}/cmdline")[:9]])
         script.with_name(".local").mkdir()
-        assert told(process, go_for(script)) == [], "somebody else starts it"
+        assert told(process, go_for(script)) == NOTHING_HAS_RUN, "somebody else starts it"

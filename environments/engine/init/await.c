@@ -23,38 +23,38 @@ static bool is_laid_over(int file)
             status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* Whether SCRIPT has the code that follows GO. A script may have replaced the file by anything, so
- * it is opened without links and without waiting. */
-static bool await_code(struct watch *watch, pid_t program, const struct go *go, const char *script)
+/* False: the server does not want it, or PROGRAM has died. */
+static bool await_more(struct watch *watch, pid_t program)
 {
-    const int file = open(script, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat status;
-
-    if (file < 0)
-        return false;
-    watch_expect_code(watch, file, go->size);
-    while (!watch_has_code(watch))
-        if (!watch_wait(watch) || has_died(program))
-            return false;
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-           (uint64_t)status.st_size == go->size && is_laid_over(file) && !watch->is_different &&
-           close(file) == 0;
+    return watch_wait(watch) && !watch->is_dismissed && !has_died(program);
 }
 
-bool await_go(struct watch *watch, pid_t program, const char *script, double seconds)
+/* Whether the script has the code that follows the go. */
+static bool await_code(struct watch *watch, pid_t program)
+{
+    struct stat status;
+
+    while (watch->code > 0 && !watch->is_different)
+        if (!await_more(watch, program))
+            return false;
+    return fstat(watch->file, &status) == 0 && S_ISREG(status.st_mode) &&
+           (uint64_t)status.st_size == watch->go.size && is_laid_over(watch->file) &&
+           !watch->is_different && close(watch->file) == 0;
+}
+
+bool await_go(struct watch *watch, pid_t program, double seconds)
 {
     struct stat file;
-    struct go go;
 
-    while (!watch_has_go(watch))
-        if (!watch_wait(watch) || has_died(program))
+    while (!watch->has_go)
+        if (!await_more(watch, program))
             return false;
-    go = go_decode(watch->go);
     watch->interrupted = false;
     watch->deadline = clock_seconds() + seconds;
-    if (go_has_code(&go))
-        return await_code(watch, program, &go, script);
-    return fstatat(AT_FDCWD, script, &file, AT_SYMLINK_NOFOLLOW) == 0 && go_is_for(&go, &file);
+    if (go_has_code(&watch->go))
+        return await_code(watch, program);
+    return fstatat(AT_FDCWD, watch->script, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+           go_is_for(&watch->go, &file);
 }
 
 void await_dismissal(struct watch *watch)

@@ -66,7 +66,8 @@ static void cell_relay_take_of_head(struct cell_relay *relay, char byte)
 
 void cell_relay_take(struct cell_relay *relay, const char *data, size_t length)
 {
-    relay->begin = relay->end = 0;
+    if (cell_relay_is_empty(relay))
+        relay->begin = relay->end = 0;
     while (length > 0 && !relay->is_astray) {
         size_t count = 1;
 

@@ -1,6 +1,6 @@
 /* The relay between the server and the Python of a session, which is the program of this init.
  *
- * On standard input come cells, one behind the end of the other: the length of the code in decimal
+ * As WIRE_CELLS come cells, one behind the end of the other: the length of the code in decimal
  * digits, a newline, and the code. They go on to the program's own standard input, a socket. When
  * the program answers there with one byte, the exit status of the cell, the init says WIRE_CELL
  * (wire.h) behind the cell's output.
@@ -43,7 +43,7 @@ bool cell_relay_is_empty(const struct cell_relay *relay);
 /* The events to wait for at the socket, for poll(2). */
 short cell_relay_events(const struct cell_relay *relay);
 
-/* Takes DATA, at most CELL_RELAY_READ_BYTES, of an empty relay. */
+/* Takes DATA: at most CELL_RELAY_READ_BYTES, in any pieces, since the relay was empty. */
 void cell_relay_take(struct cell_relay *relay, const char *data, size_t length);
 
 /* The socket is ready. Says the end of a cell, until DEADLINE, clock_seconds(). */

@@ -4,10 +4,8 @@
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
  *                                                          --gate its Python waits for that, too,
- *                                                          and with --line its standard input
- *                                                          stays a lifeline then, and with
- *                                                          --streams PATH its wire is the
- *                                                          socket there
+ *                                                          and with --streams PATH its wire is
+ *                                                          the socket there
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
  *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
@@ -15,10 +13,10 @@
  * ended, it kills whatever else is left, and says its last words (last_words.h). It ends the
  * program after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe,
  * ends: then the server is gone, and nobody else would end the container. While it waits for its
- * script it ends after IDLE seconds, too. With --line it stays behind its last words until the
- * server has them, and says so by one more byte: of a container that has ended, an engine drops
- * what is still on its way. SIGINT from outside goes on to the program; the init of a kept
- * container passes it on to the inits of its runs.
+ * script it ends after IDLE seconds, too. With such an input it stays behind its last words until
+ * the server has them and dismisses it: of a container that has ended, an engine drops what is
+ * still on its way. SIGINT from outside goes on to the program; the init of a kept container passes
+ * it on to the inits of its runs.
  *
  * The program has the same uid, so everything here is written as if it were attacked: the init
  * cannot be traced or read, blocks every signal, and depends on no limit that prlimit(2) reaches.
@@ -28,6 +26,7 @@
 
 #include "base/clock.h"
 #include "environments/engine/go.h"
+#include "environments/engine/wire.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -41,17 +40,19 @@ struct watch {
     int signals;              /* signalfd of SIGCHLD, SIGINT and SIGTERM */
     int lifeline;             /* -1: there is none */
     struct wire_end *wire;    /* borrowed: takes what is printed to the server; or NULL */
-    struct cell_relay *relay; /* borrowed: takes the lifeline's data to the program; or NULL */
+    struct cell_relay *relay; /* borrowed: takes cells to the program; or NULL */
+    struct wire_reader input; /* of the lifeline */
     double deadline;  /* clock_seconds() seconds; moved forward when the lifeline has ended */
     bool interrupted; /* SIGINT has come, and was not passed on yet */
     double longest;   /* seconds that one wait may take */
-    size_t told;      /* bytes of the go that have come */
-    char go[GO_BYTES];
-    bool keeps_line;   /* the lifeline goes on behind the go */
-    uint64_t code;     /* bytes of the code that have not come yet */
-    int script;        /* while they come: the file that they are compared with */
-    bool is_different; /* they are not the same */
-    bool is_dismissed; /* the server has said that it has everything */
+    bool has_go;
+    struct go go;
+    const char
+        *script;   /* borrowed: the path of the script that a go is for; NULL: none is awaited */
+    int file;      /* owned: this script, once a go has code for it */
+    uint64_t code; /* bytes of the code that have not come yet */
+    bool is_different; /* from what the file has */
+    bool is_dismissed;
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
@@ -65,21 +66,12 @@ int streams_take(const char *path, int outputs[2]);
  */
 bool watch_wait(struct watch *watch);
 
-/* The go has come. */
-bool watch_has_go(const struct watch *watch);
-
-/* Expects SIZE bytes of code, which FILE is to have. Takes FILE. */
-void watch_expect_code(struct watch *watch, int file, uint64_t size);
-
-/* The code has come, or differs from FILE's. */
-bool watch_has_code(const struct watch *watch);
-
 /* The last words have been said: waits until the server has them, or is gone, for a while. */
 void await_dismissal(struct watch *watch);
 
-/* Waits for the go, and checks that it is for the file at SCRIPT. Sets the deadline SECONDS after
+/* Waits for the go, and checks that it is for the file at `script`. Sets the deadline SECONDS after
  * the go. False: there is to be no script; or PROGRAM (0: none), which waits as well, has died. */
-bool await_go(struct watch *watch, pid_t program, const char *script, double seconds);
+bool await_go(struct watch *watch, pid_t program, double seconds);
 
 /* The program that an init runs. */
 struct init_program {

@@ -129,7 +129,6 @@ struct init_order {
     bool keeps;
     double idle;         /* seconds for which it waits for the go; 0: it does not */
     bool has_gate;       /* its program may wait, too */
-    bool has_line;       /* its standard input stays a lifeline behind the go */
     const char *streams; /* path of the socket for its streams; NULL: it has the engine's */
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
@@ -139,7 +138,7 @@ struct init_order {
 /* False: nobody hears it. */
 static bool init_answer_go(struct watch *watch)
 {
-    wire_end_say_begun(watch->wire, watch->deadline);
+    wire_end_say(watch->wire, WIRE_BEGUN, watch->deadline);
     return watch->wire->out >= 0;
 }
 
@@ -155,8 +154,7 @@ static bool init_run_gated(struct watch *watch, const struct init_order *order, 
     program.gate = gate.theirs;
     *ret_program = init_program_start(&program, ret_failure);
     close(gate.theirs);
-    return *ret_program > 0 &&
-           await_go(watch, *ret_program, program.arguments[1], order->seconds) && gate_is_safe() &&
+    return *ret_program > 0 && await_go(watch, *ret_program, order->seconds) && gate_is_safe() &&
            init_answer_go(watch) && gate_open(&gate);
 }
 
@@ -166,21 +164,18 @@ static bool init_begin(struct watch *watch, const struct init_order *order, pid_
 {
     if (order->idle > 0 && order->has_gate && gate_is_safe())
         return init_run_gated(watch, order, ret_program, ret_failure);
-    if (order->idle > 0 && (!await_go(watch, 0, order->program.arguments[1], order->seconds) ||
-                            !init_answer_go(watch)))
+    if (order->idle > 0 && (!await_go(watch, 0, order->seconds) || !init_answer_go(watch)))
         return false;
     *ret_program = init_program_start(&order->program, ret_failure);
     return true;
 }
 
-static int init_exit_status(const struct last_words *words, const struct init_order *order)
+static int init_exit_status(const struct last_words *words)
 {
     if (words->failure)
         return words->failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTED;
     if (WIFSIGNALED(words->status))
         return EXIT_SIGNAL + WTERMSIG(words->status);
-    if (order->has_line && WEXITSTATUS(words->status) == GO_NOT_BEGUN)
-        return EXIT_BROKEN; /* the words have the true one */
     return WEXITSTATUS(words->status);
 }
 
@@ -194,8 +189,10 @@ static int init_run(struct watch *watch, const struct init_order *order)
     double started;
     bool is_empty;
 
-    if (!init_begin(watch, order, &program, &words.failure))
-        return GO_NOT_BEGUN;
+    if (!init_begin(watch, order, &program, &words.failure)) {
+        wire_end_say(watch->wire, WIRE_NOT_BEGUN, watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
+        return EXIT_SUCCESS;
+    }
     started = clock_seconds();
     watch->longest = HOLDINGS_SECONDS; /* there is nothing yet; the program needs the time */
     schedule.next_look = started + HOLDINGS_SECONDS;
@@ -214,9 +211,8 @@ static int init_run(struct watch *watch, const struct init_order *order)
     count_usage(&words);
     wire_end_say_words(watch->wire, WIRE_ENDED, &words,
                        watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
-    if (order->has_line)
-        await_dismissal(watch);
-    return init_exit_status(&words, order);
+    await_dismissal(watch);
+    return init_exit_status(&words);
 }
 
 /* Its end ends the container: the kernel kills the rest. */
@@ -272,7 +268,6 @@ static bool read_order(struct init_order *order, char **argv)
     order->program.is_script = take_option(&argv, "--script");
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
-    order->has_line = take_option(&argv, "--line");
     order->streams = take_option(&argv, "--streams") ? take_argument(&argv) : NULL;
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
@@ -308,7 +303,8 @@ static int init_serve(struct init_order *order)
         return init_keep(&watch);
     if (!init_open_wire(&watch, order, &wire) || !init_relay(&watch, order, &relay))
         return EXIT_BROKEN;
-    watch.keeps_line = order->has_line;
+    if (order->idle > 0)
+        watch.script = order->program.arguments[1];
     return init_run(&watch, order);
 }
 

@@ -1,10 +1,12 @@
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "environments/engine/init/cell_relay.h"
 #include "environments/engine/init/init.h"
 #include "environments/engine/init/wire_end.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -16,16 +18,95 @@
 #define INIT_WATCH_LONGEST_SECONDS 3600. /* of one poll; its milliseconds are an int */
 #define INIT_ASTRAY_SECONDS        2.    /* for a program that is about to end by itself */
 
-enum {
-    WATCH_CODE_BYTES = 16 << 10,
-    WATCH_OWN = 3, /* that watch_wait() watches, beside the wire's */
-};
+enum { WATCH_OWN = 3 }; /* that watch_wait() watches, beside the wire's */
 
 static bool can_end(int fd)
 {
     struct stat status;
 
     return fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+static int milliseconds_left(const struct watch *watch)
+{
+    double left = watch->deadline - clock_seconds();
+
+    if (left <= 0)
+        return 0;
+    return (int)((left < watch->longest ? left : watch->longest) * 1e3) + 1;
+}
+
+/* The script may have replaced the file by anything, so it is opened without links and without
+ * waiting. */
+static void watch_take_go(struct watch *watch, const char *payload)
+{
+    watch->go = go_decode(payload);
+    watch->has_go = true;
+    if (!go_has_code(&watch->go))
+        return;
+    watch->file = open(watch->script, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    watch->code = watch->go.size;
+}
+
+static void watch_compare_code(struct watch *watch, const char *theirs, size_t length)
+{
+    char ours[WIRE_PIECE_BYTES];
+
+    watch->is_different |= length > watch->code ||
+                           read(watch->file, ours, length) != (ssize_t)length ||
+                           memcmp(theirs, ours, length) != 0;
+    watch->code -= size_min(length, watch->code);
+}
+
+static void watch_on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
+{
+    struct watch *watch = CONTAINER_OF(reader, struct watch, input);
+
+    if (type == WIRE_GO && watch->script && !watch->has_go)
+        watch_take_go(watch, payload);
+    if (type == WIRE_DISMISSAL)
+        watch->is_dismissed = true;
+}
+
+static void watch_on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
+                           size_t length)
+{
+    struct watch *watch = CONTAINER_OF(reader, struct watch, input);
+
+    if (type == WIRE_CODE)
+        watch_compare_code(watch, data, length);
+    if (type == WIRE_CELLS && watch->relay)
+        cell_relay_take(watch->relay, data, length);
+}
+
+static bool watch_takes_input(const struct watch *watch)
+{
+    return !watch->relay || cell_relay_is_empty(watch->relay);
+}
+
+/* Ends everything, now. */
+static void watch_lose_lifeline(struct watch *watch)
+{
+    watch->deadline = clock_seconds();
+    watch->lifeline = -1;
+}
+
+static void watch_read_lifeline(struct watch *watch)
+{
+    char data[CELL_RELAY_READ_BYTES];
+    ssize_t count;
+
+    if (!watch_takes_input(watch)) { /* it is not waited for input: there is no more */
+        watch_lose_lifeline(watch);
+        return;
+    }
+    count = read(watch->lifeline, data, sizeof data);
+    if (count < 0 && errno == EAGAIN)
+        return;
+    if (count > 0)
+        wire_reader_feed(&watch->input, data, (size_t)count);
+    if (count <= 0 || watch->input.state == WIRE_BROKEN)
+        watch_lose_lifeline(watch);
 }
 
 bool watch_begin(struct watch *watch, double seconds)
@@ -44,108 +125,16 @@ bool watch_begin(struct watch *watch, double seconds)
         .lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1,
         .deadline = clock_seconds() + seconds,
         .longest = INIT_WATCH_LONGEST_SECONDS,
+        .input = {.piece = watch_on_piece, .message = watch_on_message, .state = WIRE_OPEN},
     };
     return watch->signals >= 0;
 }
 
-static int milliseconds_left(const struct watch *watch)
+/* IS_READY: the program has said something, or takes more. */
+static void watch_serve_cells(struct watch *watch, bool is_ready, bool was_astray)
 {
-    double left = watch->deadline - clock_seconds();
-
-    if (left <= 0)
-        return 0;
-    return (int)((left < watch->longest ? left : watch->longest) * 1e3) + 1;
-}
-
-bool watch_has_go(const struct watch *watch)
-{
-    return watch->told == GO_BYTES;
-}
-
-void watch_expect_code(struct watch *watch, int file, uint64_t size)
-{
-    watch->script = file;
-    watch->code = size;
-}
-
-bool watch_has_code(const struct watch *watch)
-{
-    return watch->code == 0 || watch->is_different;
-}
-
-static ssize_t watch_read_go(struct watch *watch)
-{
-    ssize_t count = read(watch->lifeline, watch->go + watch->told, GO_BYTES - watch->told);
-
-    if (count > 0)
-        watch->told += (size_t)count;
-    return count;
-}
-
-static ssize_t watch_read_code(struct watch *watch)
-{
-    char theirs[WATCH_CODE_BYTES];
-    char ours[WATCH_CODE_BYTES];
-    ssize_t count = read(watch->lifeline, theirs,
-                         watch->code < sizeof theirs ? (size_t)watch->code : sizeof theirs);
-
-    if (count <= 0)
-        return count;
-    watch->code -= (uint64_t)count;
-    watch->is_different |= read(watch->script, ours, (size_t)count) != count ||
-                           memcmp(theirs, ours, (size_t)count) != 0;
-    return count;
-}
-
-static ssize_t watch_read_dismissal(struct watch *watch)
-{
-    char byte;
-    ssize_t count = read(watch->lifeline, &byte, 1);
-
-    watch->is_dismissed |= count > 0;
-    return count;
-}
-
-static void read_lifeline(struct watch *watch)
-{
-    ssize_t count = !watch_has_go(watch) ? watch_read_go(watch)
-                    : watch->code > 0    ? watch_read_code(watch)
-                                         : watch_read_dismissal(watch);
-
-    if (count < 0 && errno == EAGAIN)
-        return;
-    if (count <= 0)
-        watch->deadline = clock_seconds();
-    if (count <= 0 || (watch_has_go(watch) && !watch->keeps_line))
-        watch->lifeline = -1;
-}
-
-static void watch_read_cells(struct watch *watch)
-{
-    char data[CELL_RELAY_READ_BYTES];
-    ssize_t count;
-
-    if (!cell_relay_is_empty(watch->relay)) { /* it is not waited for input: there is no more */
-        watch->deadline = clock_seconds();
-        return;
-    }
-    count = read(watch->lifeline, data, sizeof data);
-    if (count < 0 && errno == EAGAIN)
-        return;
-    if (count > 0)
-        cell_relay_take(watch->relay, data, (size_t)count);
-    else
-        watch->deadline = clock_seconds();
-}
-
-static void watch_serve_cells(struct watch *watch, short input, short channel)
-{
-    const bool was_astray = watch->relay->is_astray;
-
-    if (channel)
+    if (is_ready)
         cell_relay_serve(watch->relay, watch->deadline);
-    if (input)
-        watch_read_cells(watch);
     if (watch->relay->is_astray && !was_astray &&
         watch->deadline > clock_seconds() + INIT_ASTRAY_SECONDS)
         watch->deadline = clock_seconds() + INIT_ASTRAY_SECONDS;
@@ -153,12 +142,14 @@ static void watch_serve_cells(struct watch *watch, short input, short channel)
 
 static void watch_serve(struct watch *watch, const struct pollfd *watched)
 {
+    const bool was_astray = watch->relay && watch->relay->is_astray;
+
     if (watch->wire)
         wire_end_serve(watch->wire, watched + WATCH_OWN);
+    if (watched[1].revents)
+        watch_read_lifeline(watch);
     if (watch->relay)
-        watch_serve_cells(watch, watched[1].revents, watched[2].revents);
-    else if (watched[1].revents)
-        read_lifeline(watch);
+        watch_serve_cells(watch, watched[2].revents, was_astray);
 }
 
 /* A sender outside of the PID namespace has the pid 0 here, which a program cannot have. In a
@@ -179,11 +170,6 @@ static void read_signals(struct watch *watch)
 
     while (read(watch->signals, &signal, sizeof signal) == sizeof signal)
         take_signal(watch, &signal);
-}
-
-static bool watch_takes_input(const struct watch *watch)
-{
-    return !watch->relay || cell_relay_is_empty(watch->relay);
 }
 
 bool watch_wait(struct watch *watch)

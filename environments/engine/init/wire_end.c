@@ -72,7 +72,7 @@ static bool wire_end_clear(struct wire_end *wire, double deadline)
     }
 }
 
-static void wire_end_say(struct wire_end *wire, const char *bytes, size_t length, double deadline)
+static void wire_end_write(struct wire_end *wire, const char *bytes, size_t length, double deadline)
 {
     if (!wire_end_clear(wire, deadline))
         return;
@@ -134,12 +134,12 @@ void wire_end_flush(struct wire_end *wire, double deadline)
     }
 }
 
-void wire_end_say_begun(struct wire_end *wire, double deadline)
+void wire_end_say(struct wire_end *wire, enum wire_type type, double deadline)
 {
     char head[WIRE_HEAD_BYTES];
 
-    wire_put_head(head, WIRE_BEGUN, 0);
-    wire_end_say(wire, head, sizeof head, deadline);
+    wire_put_head(head, type, 0);
+    wire_end_write(wire, head, sizeof head, deadline);
 }
 
 void wire_end_say_words(struct wire_end *wire, enum wire_type type, const struct last_words *words,
@@ -150,7 +150,7 @@ void wire_end_say_words(struct wire_end *wire, enum wire_type type, const struct
     wire_end_flush(wire, deadline);
     wire_put_head(frame, type, LAST_WORDS_BYTES);
     last_words_encode(words, frame + WIRE_HEAD_BYTES);
-    wire_end_say(wire, frame, sizeof frame, deadline);
+    wire_end_write(wire, frame, sizeof frame, deadline);
 }
 
 static bool wire_end_make_pipes(struct wire_end *wire)
@@ -174,7 +174,8 @@ bool wire_end_open(struct wire_end *wire, const char *path)
         wire->out = STDOUT_FILENO;
         if (!wire_end_make_pipes(wire))
             return false;
-        wire_end_say(wire, WIRE_HELLO, WIRE_HELLO_BYTES, clock_seconds() + WIRE_END_HELLO_SECONDS);
+        wire_end_write(wire, WIRE_HELLO, WIRE_HELLO_BYTES,
+                       clock_seconds() + WIRE_END_HELLO_SECONDS);
     }
     return fcntl(wire->out, F_SETFL, O_NONBLOCK) == 0;
 }

@@ -40,8 +40,8 @@ void wire_end_serve(struct wire_end *wire, const struct pollfd watched[WIRE_END_
  * clock_seconds(). */
 void wire_end_flush(struct wire_end *wire, double deadline);
 
-/* Says that the script begins now. */
-void wire_end_say_begun(struct wire_end *wire, double deadline);
+/* Says a message that has only a TYPE. */
+void wire_end_say(struct wire_end *wire, enum wire_type type, double deadline);
 
 /* Says WORDS in a message of TYPE, behind all that has been printed. */
 void wire_end_say_words(struct wire_end *wire, enum wire_type type, const struct last_words *words,

@@ -32,6 +32,13 @@ struct hearing {
     char text[256];
     char sign;
     struct last_words words;
+    struct go go;
+};
+
+static const char signs[] = {
+    [WIRE_OUT] = '>',   [WIRE_ERRORS] = '!',    [WIRE_BEGUN] = 'b', [WIRE_NOT_BEGUN] = 'n',
+    [WIRE_CELL] = 'c',  [WIRE_ENDED] = 'e',     [WIRE_GO] = 'g',    [WIRE_CODE] = 'k',
+    [WIRE_CELLS] = 'w', [WIRE_DISMISSAL] = 'd',
 };
 
 static void hear(struct hearing *hearing, char sign, const char *data, size_t length)
@@ -44,19 +51,21 @@ static void hear(struct hearing *hearing, char sign, const char *data, size_t le
         strncat(hearing->text, data + i, 1);
 }
 
-static void on_output(struct wire_reader *reader, enum wire_type type, const char *data,
-                      size_t length)
+static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
+                     size_t length)
 {
-    hear(CONTAINER_OF(reader, struct hearing, reader), type == WIRE_OUT ? '>' : '!', data, length);
+    hear(CONTAINER_OF(reader, struct hearing, reader), signs[type], data, length);
 }
 
 static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
 {
     struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
 
-    hear(hearing, type == WIRE_BEGUN ? 'b' : type == WIRE_CELL ? 'c' : 'e', "", 0);
-    if (type != WIRE_BEGUN)
+    hear(hearing, signs[type], "", 0);
+    if (type == WIRE_CELL || type == WIRE_ENDED)
         hearing->words = last_words_decode(payload);
+    if (type == WIRE_GO)
+        hearing->go = go_decode(payload);
 }
 
 static void on_foreign(struct wire_reader *reader, const char *data, size_t length)
@@ -68,7 +77,7 @@ static void on_foreign(struct wire_reader *reader, const char *data, size_t leng
 static void listen(struct hearing *hearing, const char *stream, size_t length, size_t size)
 {
     *hearing = (struct hearing){
-        .reader = {.output = on_output, .message = on_message, .foreign = on_foreign}};
+        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
     for (size_t i = 0; i < length; i += size)
         wire_reader_feed(&hearing->reader, stream + i, size_min(length - i, size));
     wire_reader_end(&hearing->reader);
@@ -98,6 +107,23 @@ static void test_a_frame_inside_of_output_is_output(void **state)
 {
     (void)state;
     EXPECT(WIRE_HELLO OUT("\x10") HEAD("x", "y") HEAD("z", "z") BEGUN, ">xyzzb");
+}
+
+static void test_what_is_told_to_an_init_is_read_like_the_rest(void **state)
+{
+    const struct go go = {.device = 1, .inode = (uint64_t)7 << 60, .size = 77};
+    char frame[WIRE_HEAD_BYTES + GO_BYTES];
+    struct hearing hearing;
+
+    (void)state;
+    wire_put_head(frame, WIRE_GO, GO_BYTES);
+    go_encode(&go, frame + WIRE_HEAD_BYTES);
+    listen(&hearing, WIRE_HELLO, WIRE_HELLO_BYTES, 1);
+    wire_reader_feed(&hearing.reader, frame, sizeof frame);
+    wire_reader_feed(&hearing.reader, HEAD("\x8", "\2") "kk" HEAD("\x9", "\1") "w", 19);
+    wire_reader_feed(&hearing.reader, wire_dismissal, WIRE_HEAD_BYTES);
+    assert_string_equal(hearing.text, "gkkkwwd");
+    assert_memory_equal(&hearing.go, &go, sizeof go);
 }
 
 static void test_words_arrive_as_they_were_said(void **state)
@@ -137,9 +163,9 @@ static void test_what_is_no_frame_is_not_read(void **state)
 {
     (void)state;
     EXPECT(WIRE_HELLO HEAD("\0", "\0") BEGUN, "");
-    EXPECT(WIRE_HELLO HEAD("\6", "\0") BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\xb", "\0") BEGUN, "");
     EXPECT(WIRE_HELLO HEAD("\3", "\1") "x" BEGUN, "");
-    EXPECT(WIRE_HELLO HEAD("\5", "\x27") BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\6", "\x27") BEGUN, "");
     EXPECT(WIRE_HELLO "\1\0\0\1\1\0\0\0x" BEGUN, "");
     EXPECT(WIRE_HELLO "\1\0\0\0\1\x80\0\0x" BEGUN, "");
     EXPECT(WIRE_HELLO "\1\0\0\0\0\x80\0\0x", ">x");
@@ -150,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames_are_read_in_every_possible_split),
         cmocka_unit_test(test_a_frame_inside_of_output_is_output),
+        cmocka_unit_test(test_what_is_told_to_an_init_is_read_like_the_rest),
         cmocka_unit_test(test_words_arrive_as_they_were_said),
         cmocka_unit_test(test_a_stream_without_the_hello_is_foreign),
         cmocka_unit_test(test_what_is_no_frame_is_not_read),
