@@ -103,19 +103,6 @@ static int make_code_file(struct ahead_container *container, const struct docker
     return container->code < 0 ? -1 : 0;
 }
 
-/* Offers direct streams if the engine is on this machine and the container's user may connect. */
-static void ahead_container_offer_streams(struct ahead_container *container,
-                                          const struct docker_order *order)
-{
-    AUTO_FREE char *path = memory_format("%s.sock", container->code_file);
-    struct error err = ERROR_INIT;
-
-    if (docker_site_is_remote(order->site) || order->has_own_user)
-        return;
-    if (direct_streams_offer(&container->streams, path, &err) < 0)
-        log_debug("container ahead %s: %s", container->name, err.message);
-}
-
 static int ahead_container_start(struct ahead_container *container,
                                  const struct docker_order *order, struct error *err)
 {
@@ -158,7 +145,7 @@ struct ahead_container *ahead_container_new(const struct docker_order *order, js
     docker_output_init(&container->output, &container->listener);
     direct_streams_init(&container->streams, engine_loop(order->site->engine));
     if (make_code_file(container, order, err) == 0) {
-        ahead_container_offer_streams(container, order);
+        docker_order_offer_streams(order, container->code_file, &container->streams);
         if (ahead_container_start(container, order, err) == 0)
             return container;
     }

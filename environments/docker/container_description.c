@@ -59,10 +59,10 @@ static json_t *init_command(const struct docker_container *container)
         json_array_append_new(command, json_string_format("%.3f", container->idle_seconds));
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
-        if (container->has_streams) {
-            json_array_append_new(command, json_string("--streams"));
-            json_array_append_new(command, json_string(DOCKER_STREAMS));
-        }
+    }
+    if (container->has_streams) {
+        json_array_append_new(command, json_string("--streams"));
+        json_array_append_new(command, json_string(DOCKER_STREAMS));
     }
     if (container->is_session)
         json_array_append_new(command, json_string("--session"));

@@ -159,13 +159,17 @@ static int direct_streams_make_pipes(struct direct_streams *streams, int theirs[
     return 0;
 }
 
-/* Sends the pipes to the process that has connected. False when that fails. */
+/* Sends the pipes, if there are any, to the process that has connected. False when that fails. */
 static bool direct_streams_hand_over(struct direct_streams *streams)
 {
     struct error err = ERROR_INIT;
     int theirs[] = {-1, -1};
-    bool was_sent = direct_streams_make_pipes(streams, theirs, &err) == 0 &&
-                    descriptors_send(streams->socket, "", 1, theirs, ARRAY_SIZE(theirs)) == 1;
+    bool was_sent;
+
+    if (streams->is_plain)
+        return send(streams->socket, "", 1, MSG_NOSIGNAL) == 1;
+    was_sent = direct_streams_make_pipes(streams, theirs, &err) == 0 &&
+               descriptors_send(streams->socket, "", 1, theirs, ARRAY_SIZE(theirs)) == 1;
 
     for (size_t i = 0; i < ARRAY_SIZE(theirs); i++)
         if (theirs[i] >= 0)
@@ -284,6 +288,17 @@ bool direct_streams_are_ready(const struct direct_streams *streams)
 
     return streams->state == DIRECT_STREAMS_READY &&
            recv(streams->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+void direct_streams_withdraw(struct direct_streams *streams)
+{
+    if (streams->state != DIRECT_STREAMS_READY)
+        direct_streams_end(streams);
+}
+
+bool direct_streams_are_plain(const struct direct_streams *streams)
+{
+    return streams->is_plain && streams->state == DIRECT_STREAMS_READY;
 }
 
 void direct_streams_move(struct direct_streams *from, struct direct_streams *to)

@@ -6,6 +6,9 @@
  * and gets two pipes in return: its program prints into them. The socket is the wire
  * (engine/wire.h), and the input of the init.
  *
+ * A container that stays, to be looked at, gets no pipes: its program prints to the engine, which
+ * keeps it, and only the wire is here.
+ *
  * An init that cannot connect, or whose connection ends before the pipes come, keeps the streams of
  * the engine. Code of a script runs there only when the socket is not offered any more, so nobody
  * else can pass for the init. */
@@ -35,6 +38,8 @@ struct direct_streams {
     /* Takes what comes over the wire; all that was printed before has come. */
     void (*said)(struct direct_streams *streams, const char *data, size_t length);
 
+    bool is_plain; /* the program prints to the engine */
+
     /* Private. */
     struct ev_loop *loop; /* borrowed */
     enum direct_streams_state state;
@@ -45,7 +50,7 @@ struct direct_streams {
     ev_io socket_watcher;
 };
 
-/* STREAMS is zeroed but for its input. After this all other functions are harmless. */
+/* STREAMS is zeroed but for its inputs. After this all other functions are harmless. */
 void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop);
 
 /* Listens at PATH, where nothing is yet, for an init. -1 with ERR. */
@@ -54,9 +59,16 @@ int direct_streams_offer(struct direct_streams *streams, const char *path, struc
 /* The path of the socket while it is offered, borrowed; else NULL. */
 const char *direct_streams_path(const struct direct_streams *streams);
 
+/* Nobody has taken the offer, and the engine's streams are used: ends it, so that no script can
+ * take it. */
+void direct_streams_withdraw(struct direct_streams *streams);
+
 /* Moves streams that are READY to TO, which has been initialised; ends the others. */
 void direct_streams_move(struct direct_streams *from, struct direct_streams *to);
 bool direct_streams_are_ready(const struct direct_streams *streams);
+
+/* The wire is here, and what the program prints comes from the engine. */
+bool direct_streams_are_plain(const struct direct_streams *streams);
 
 /* Sends DATA, frames of the wire, to the init. */
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length);

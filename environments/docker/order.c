@@ -3,7 +3,9 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "environments/docker/direct_streams.h"
 #include "environments/docker/image.h"
 #include "environments/docker/site.h"
 #include "environments/docker/volume.h"
@@ -112,6 +114,18 @@ static char **docker_order_command(const struct docker_order *order)
         return execution_program_command(order->python, request->program, request->kernel);
     script = docker_site_script(request);
     return execution_command(order->python, script, request->arguments);
+}
+
+void docker_order_offer_streams(const struct docker_order *order, const char *code_file,
+                                struct direct_streams *streams)
+{
+    AUTO_FREE char *path = memory_format("%s.sock", code_file);
+    struct error err = ERROR_INIT;
+
+    if (docker_site_is_remote(order->site) || order->has_own_user)
+        return;
+    if (direct_streams_offer(streams, path, &err) < 0)
+        log_debug("no direct streams: %s", err.message);
 }
 
 const uid_t *docker_order_reader(const struct docker_order *order)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct direct_streams;
 struct docker_facts;
 struct docker_site;
 
@@ -32,6 +33,11 @@ struct docker_order_container {
 struct docker_order *docker_order_new(struct docker_site *site, const struct docker_facts *image,
                                       const char *python, const struct execution_request *request);
 void docker_order_free(struct docker_order *order);
+
+/* Offers STREAMS beside CODE_FILE to a container for ORDER, if the engine is on this machine and
+ * the container's user may connect. */
+void docker_order_offer_streams(const struct docker_order *order, const char *code_file,
+                                struct direct_streams *streams);
 
 /* The user that needs access to the script, borrowed; NULL: none. */
 const uid_t *docker_order_reader(const struct docker_order *order);

@@ -199,7 +199,13 @@ static void docker_run_hear(struct docker_run *run, enum frame_stream stream, co
 static void docker_run_on_output(struct container *container, enum frame_stream stream,
                                  const char *data, size_t length)
 {
-    docker_run_hear(CONTAINER_OF(container, struct docker_run, container), stream, data, length);
+    struct docker_run *run = CONTAINER_OF(container, struct docker_run, container);
+
+    if (direct_streams_are_plain(&run->streams))
+        docker_output_print(&run->output, stream, data, length);
+    else
+        docker_run_hear(run, stream, data, length);
+    direct_streams_withdraw(&run->streams);
 }
 
 static void docker_run_on_said(struct direct_streams *streams, const char *data, size_t length)
@@ -245,12 +251,17 @@ static void docker_run_on_patience(struct ev_loop *loop, ev_timer *timer, int ev
 
 static int docker_run_start_container(struct docker_run *run, struct error *err)
 {
-    const struct docker_order_container own = {.code_file = run->order->request.code_file};
-    AUTO_JSON json_t *definition = docker_order_describe(run->order, &own, err);
+    struct docker_order_container own = {.code_file = run->order->request.code_file};
+    AUTO_JSON json_t *definition = NULL;
 
+    docker_output_init(&run->output, run->execution.listener);
+    run->streams.is_plain = run->order->stays;
+    if (run->order->stays)
+        docker_order_offer_streams(run->order, own.code_file, &run->streams);
+    own.streams = direct_streams_path(&run->streams);
+    definition = docker_order_describe(run->order, &own, err);
     if (!definition)
         return -1;
-    docker_output_init(&run->output, run->execution.listener);
     container_start(&run->container, run->site->engine,
                     &(struct container_plan){
                         .name = run->name,

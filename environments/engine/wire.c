@@ -67,7 +67,7 @@ static size_t wire_reader_greet(struct wire_reader *reader, const char *data, si
 {
     const size_t count = size_min(WIRE_HELLO_BYTES - reader->length, length);
 
-    if (memcmp(WIRE_HELLO + reader->length, data, count) != 0) {
+    if (memcmp(&WIRE_HELLO[reader->length], data, count) != 0) {
         wire_reader_end(reader);
         return 0;
     }

@@ -332,6 +332,8 @@ def test_a_container_can_be_left_to_be_looked_at(docker_server, engine):
     assert details["State"]["ExitCode"] == 3
     assert details["HostConfig"]["LogConfig"]["Type"] == "json-file"
     assert float(details["Config"]["Labels"]["pyexecd.deadline"]) > time.time() + 3600
+    log = engine.api.get(f"/containers/{left['Id']}/logs", stdout=1, stderr=1)
+    assert log == b"\1\0\0\0\0\0\0\x0dwhat it said\n"
     engine.api.delete(f"/containers/{left['Id']}")
 
 

@@ -235,7 +235,7 @@ def test_a_program_without_a_reader_gets_to_know_it():
         assert process.wait(timeout=50) in (1, 141), "it cannot write any more"
 
 
-@pytest.mark.parametrize("limit", ["RLIMIT_NOFILE", "RLIMIT_SIGPENDING", "RLIMIT_FSIZE",
+@pytest.mark.parametrize("limit", ["RLIMIT_NOFILE", "RLIMIT_SIGPENDING", "RLIMIT_FSIZE", "RLIMIT_STACK",
                                    "RLIMIT_AS", "RLIMIT_NPROC"])
 def test_limits_that_the_program_sets_for_it_end_it_in_order(limit):
     ended = run("import os, resource, subprocess, time\n"

@@ -1,11 +1,11 @@
 /* pyexecd-init: the first process of a container, a small static program without secrets.
  *
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
- *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter
+ *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter;
+ *                                                          with --streams PATH its wire is the
+ *                                                          socket there
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
- *                                                          --gate its Python waits for that, too,
- *                                                          and with --streams PATH its wire is
- *                                                          the socket there
+ *                                                          --gate its Python waits for that, too
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
  *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
@@ -59,7 +59,7 @@ struct watch {
 bool watch_begin(struct watch *watch, double seconds);
 
 /* Makes the socket of the server that listens at PATH standard input, and the wire: returns it. The
- * caller owns OUTPUTS, which the server reads. -1: the server gives none. */
+ * caller owns OUTPUTS, for the program. -1: the server gives none. */
 int streams_take(const char *path, int outputs[2]);
 
 /* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.

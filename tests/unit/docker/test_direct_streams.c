@@ -172,6 +172,31 @@ static void test_what_was_printed_comes_before_what_is_said_then(void **state)
     assert_string_equal(one.heard[FRAME_STDOUT], "outend");
 }
 
+static void test_a_plain_one_has_the_wire_only(void **state)
+{
+    (void)state;
+    one.streams.is_plain = true;
+    assert_int_equal(ask(WIRE_HELLO), 0);
+    assert_true(direct_streams_are_plain(&one.streams));
+    assert_int_equal(send(connection, "end", 3, 0), 3);
+    turn();
+    assert_string_equal(one.said, WIRE_HELLO "end");
+}
+
+static void test_an_offer_is_withdrawn_unless_it_was_taken(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
+    direct_streams_withdraw(&one.streams);
+    assert_true(direct_streams_are_ready(&one.streams));
+    direct_streams_end(&one.streams);
+    assert_int_equal(direct_streams_offer(&one.streams, path, &err), 0);
+    direct_streams_withdraw(&one.streams);
+    assert_int_equal(connect_there(), -1);
+}
+
 static void test_nobody_else_gets_any(void **state)
 {
     (void)state;
@@ -278,6 +303,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECT_STREAMS_TEST(test_an_init_gets_both_outputs),
         DIRECT_STREAMS_TEST(test_what_was_printed_comes_before_what_is_said_then),
+        DIRECT_STREAMS_TEST(test_a_plain_one_has_the_wire_only),
+        DIRECT_STREAMS_TEST(test_an_offer_is_withdrawn_unless_it_was_taken),
         DIRECT_STREAMS_TEST(test_nobody_else_gets_any),
         DIRECT_STREAMS_TEST(test_a_second_one_comes_too_late),
         DIRECT_STREAMS_TEST(test_one_that_says_nothing_holds_nobody_up),

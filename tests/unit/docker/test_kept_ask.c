@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "environments/docker/site.h"
-#include "environments/engine/go.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,80 +9,69 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* A run at STEP that was asked, and has answered or not. */
-static struct kept_ask asked(enum kept_try step, bool has_answered)
+static const struct docker_output silent;
+static const struct docker_output begun = {.has_begun = true};
+static const struct docker_output not_begun = {.has_not_begun = true};
+
+/* A run at STEP that was asked. */
+static struct kept_ask asked(enum kept_try step)
 {
     struct kept_ask ask = {0};
 
     kept_ask_begin(&ask, step);
     ask.is_asked = step != KEPT_TRY_PLAIN;
-    ask.has_begun |= has_answered;
     return ask;
 }
 
 static void test_without_an_answer_nothing_has_run(void **state)
 {
-    const struct kept_ask silent = asked(KEPT_TRY_OWN, false);
-    const struct kept_ask answered = asked(KEPT_TRY_OWN, true);
+    const struct kept_ask ask = asked(KEPT_TRY_OWN);
     const struct container_end killed = {.started = true, .exit_code = 137};
     const struct container_end gone = {
         .started = true, .failure = "no such exec", .status = DOCKER_NOT_FOUND};
 
     (void)state;
-    assert_true(kept_ask_never_began(&silent, &killed));
-    assert_true(kept_ask_never_began(&silent, &gone));
-    assert_false(kept_ask_never_began(&answered, &killed) || kept_ask_is_lost(&answered, &killed));
+    assert_true(kept_ask_never_began(&ask, &silent, &killed));
+    assert_true(kept_ask_never_began(&ask, &silent, &gone));
+    assert_false(kept_ask_never_began(&ask, &begun, &killed));
+    assert_false(kept_ask_is_lost(&ask, &begun, &killed));
 }
 
 static void test_nothing_is_known_when_the_connection_is_lost_before_the_answer(void **state)
 {
     const struct container_end lost = {.started = true, .failure = "connection reset"};
-    struct kept_ask ask = asked(KEPT_TRY_WAITING, false);
+    struct kept_ask ask = asked(KEPT_TRY_WAITING);
 
     (void)state;
-    assert_true(kept_ask_is_lost(&ask, &lost) && !kept_ask_never_began(&ask, &lost));
+    assert_true(kept_ask_is_lost(&ask, &silent, &lost));
+    assert_false(kept_ask_never_began(&ask, &silent, &lost));
+    assert_true(kept_ask_never_began(&ask, &not_begun, &lost));
     ask.is_asked = false;
-    assert_true(kept_ask_never_began(&ask, &lost));
+    assert_true(kept_ask_never_began(&ask, &silent, &lost));
 }
 
 static void test_without_a_go_only_the_engine_knows(void **state)
 {
-    const struct kept_ask ask = asked(KEPT_TRY_PLAIN, false);
+    const struct kept_ask ask = asked(KEPT_TRY_PLAIN);
     const struct container_end refused = {.failure = "not running", .status = 409};
     const struct container_end killed = {.started = true, .exit_code = 137};
 
     (void)state;
-    assert_true(kept_ask_never_began(&ask, &refused));
-    assert_false(kept_ask_never_began(&ask, &killed) || kept_ask_is_lost(&ask, &killed));
+    assert_true(kept_ask_never_began(&ask, &silent, &refused));
+    assert_false(kept_ask_never_began(&ask, &silent, &killed));
+    assert_false(kept_ask_is_lost(&ask, &silent, &killed));
 }
 
 static void test_only_an_init_that_refuses_the_go_is_tried_without(void **state)
 {
-    const struct kept_ask waiting = asked(KEPT_TRY_WAITING, false);
-    const struct kept_ask own = asked(KEPT_TRY_OWN, false);
-    const struct container_end refuses = {.started = true, .exit_code = GO_NOT_BEGUN};
-    const struct container_end killed = {.started = true, .exit_code = 137};
+    const struct kept_ask waiting = asked(KEPT_TRY_WAITING);
+    const struct kept_ask own = asked(KEPT_TRY_OWN);
 
     (void)state;
-    assert_int_equal(kept_ask_next(&waiting, &refuses), KEPT_TRY_PLAIN);
-    assert_int_equal(kept_ask_next(&waiting, &killed), KEPT_TRY_OWN);
-    assert_int_equal(kept_ask_next(&own, &refuses), KEPT_TRY_PLAIN);
-    assert_int_equal(kept_ask_next(&own, &killed), KEPT_TRY_NONE);
-}
-
-static void test_words_before_the_answer_are_none_of_the_script(void **state)
-{
-    struct kept_ask ask = asked(KEPT_TRY_OWN, false);
-    const char *data = "OCI runtime exec failed";
-    size_t length = 23;
-    const char answer[] = {GO_ANSWER, 'x'};
-
-    (void)state;
-    assert_false(kept_ask_skip_answer(&ask, FRAME_STDOUT, &data, &length) || ask.has_begun);
-    data = answer;
-    length = sizeof answer;
-    assert_true(kept_ask_skip_answer(&ask, FRAME_STDOUT, &data, &length) && ask.has_begun);
-    assert_true(length == 1 && *data == 'x');
+    assert_int_equal(kept_ask_next(&waiting, &not_begun), KEPT_TRY_PLAIN);
+    assert_int_equal(kept_ask_next(&waiting, &silent), KEPT_TRY_OWN);
+    assert_int_equal(kept_ask_next(&own, &not_begun), KEPT_TRY_PLAIN);
+    assert_int_equal(kept_ask_next(&own, &silent), KEPT_TRY_NONE);
 }
 
 int main(void)
@@ -93,7 +81,6 @@ int main(void)
         cmocka_unit_test(test_nothing_is_known_when_the_connection_is_lost_before_the_answer),
         cmocka_unit_test(test_without_a_go_only_the_engine_knows),
         cmocka_unit_test(test_only_an_init_that_refuses_the_go_is_tried_without),
-        cmocka_unit_test(test_words_before_the_answer_are_none_of_the_script),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "server/tools/code_blocks.h"
+#include "server/tools/python/code_blocks.h"
 
 #include "server/tools/code/block_language.h"
 #include "server/tools/code/code_cleaning.h"
