@@ -495,8 +495,8 @@ def call_functions():
     """Python is about to take apart what no script has imported as well: that ends as it would have, if it had been. A
     library that Python's objects lie in would else come upon them when Python is no more. What goes wrong is nothing that
     the script has asked for."""
-    for each in reversed(functions.values()):
-        for function, args, kwargs in reversed(each):
+    while functions:  # a function may import a module that has some, too
+        for function, args, kwargs in reversed(functions.popitem()[1]):
             try:
                 function(*args, **kwargs)
             except BaseException:

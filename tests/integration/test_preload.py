@@ -24,6 +24,8 @@ MODULES = {
     "of_the_end": "import atexit, gc\n",
     "imports_at_end": "import atexit\natexit.register(lambda: __import__('needed_at_end'))\n",
     "needed_at_end": "",
+    "imports_ahead_at_end": "import atexit\natexit.register(lambda: __import__('silent_at_end'))\n",
+    "silent_at_end": "import atexit\natexit.register(int)\n",
     "goes_on_at_end": "import atexit, signal, time\natexit.register(lambda: (signal.alarm(0), time.sleep(30)))\n",
     # As h5py and HDF5 are: what a C library does at the end needs a Python, unless the module's own function was called.
     "held_by_library": """
@@ -144,6 +146,12 @@ def test_what_a_library_does_at_the_end_finds_a_python(environment, code):
     """The first one is taken apart as Python does it: what is new in `sys` may refer to anything."""
     with serving(environment, preload=["held_by_library"]) as server:
         assert ahead(server, f"{code}\nprint(1)") == "1\n"
+
+
+def test_a_function_for_the_end_that_imports_leaves_the_others_called(environment):
+    modules = ["held_by_library", "of_the_end", "silent_at_end", "imports_ahead_at_end"]
+    with serving(environment, preload=modules) as server:
+        assert ahead(server, "import sys; sys.mine = 1\nprint(1)") == "1\n"
 
 
 def test_the_next_server_knows_it(environment, tmp_path):

@@ -14,6 +14,8 @@ static struct python_object *end_modules;   /* a dict: all modules from before t
 static struct python_object *end_builtins;  /* a dict: the builtins that every script has */
 static struct python_object *end_gc;        /* the module gc */
 static struct python_object *end_atexit;    /* atexit; NULL: the script's own has to be found */
+static struct python_object *end_get_trace; /* sys.gettrace, which a script may replace */
+static struct python_object *end_set_trace; /* sys.settrace */
 static struct python_object *end_kept;      /* see script_end_prepare; or NULL */
 static struct python_object *end_packages;  /* see script_end_prepare; or NULL */
 static struct python_object *end_call_kept; /* see script_end_prepare; or NULL */
@@ -107,6 +109,10 @@ static void end_import_own(void)
     end_gc = python_import_unseen("gc");
     if (end_has_one_atexit())
         end_atexit = python_import_unseen("atexit");
+    end_get_trace = python.PySys_GetObject("gettrace");
+    end_set_trace = python.PySys_GetObject("settrace");
+    python.Py_IncRef(end_get_trace);
+    python.Py_IncRef(end_set_trace);
 }
 
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
@@ -136,14 +142,12 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
 /* Calls FUNCTION, of which a script that traces its own code (sys.settrace) sees nothing. */
 static void end_untraced(struct python_object *function)
 {
-    struct python_object *set_trace = python.PySys_GetObject("settrace");
-    struct python_object *trace =
-        python.PyObject_CallObject(python.PySys_GetObject("gettrace"), NULL);
+    struct python_object *trace = python.PyObject_CallObject(end_get_trace, NULL);
 
-    python.Py_DecRef(python.PyObject_CallFunction(set_trace, "O", python.none));
+    python.Py_DecRef(python.PyObject_CallFunction(end_set_trace, "O", python.none));
     python.Py_DecRef(python.PyObject_CallObject(function, NULL));
     python.PyErr_Clear();
-    python.Py_DecRef(python.PyObject_CallFunction(set_trace, "O", trace ? trace : python.none));
+    python.Py_DecRef(python.PyObject_CallFunction(end_set_trace, "O", trace ? trace : python.none));
     python.Py_DecRef(trace);
     python.PyErr_Clear();
 }
