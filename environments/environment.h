@@ -23,6 +23,7 @@ struct environment;
 struct import_record;
 struct instance;
 struct python_facts;
+struct python_places;
 
 enum { STEP_BYTES = 160 };
 
@@ -125,6 +126,9 @@ struct environment_ops {
     /* The path of the Python on this machine that can be asked for its packages, without anything
      * being prepared for it. Owned by the caller; NULL while there is none. May be NULL. */
     char *(*find_python)(const struct environment *environment);
+    /* The programs that its Python is, or would be found among. Deinitialized by the caller. NULL:
+     * its Python does not belong to this machine. */
+    void (*find_candidates)(const struct environment *environment, struct python_places *ret);
 
     /* The places of this machine that its scripts can change beside those of its sandbox: real
      * paths, NULL-terminated, for memory_free_strings. May be NULL. */

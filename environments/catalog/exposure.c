@@ -1,7 +1,6 @@
 #include "environments/catalog/exposure.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/environment.h"
@@ -86,27 +85,14 @@ static char *exposure_find_writer(const struct exposure_writers *writers, const 
     return found;
 }
 
-/* The programs of this machine that may be the Python of ENVIRONMENT. */
-static void exposure_find_pythons(const struct environment *environment, struct python_places *ret)
-{
-    AUTO_FREE char *named =
-        environment->ops->find_python ? environment->ops->find_python(environment) : NULL;
-
-    *ret = (struct python_places){0};
-    if (named)
-        python_places_add(ret, named);
-    else if (environment->ops->kind->isolation == ISOLATION_NONE)
-        python_places_find_unnamed(
-            ret, json_object_get_string(environment->definition, "python_version"));
-}
-
 int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
                    struct error *err)
 {
-    struct python_places pythons;
+    struct python_places pythons = {0};
     int ret = 0;
 
-    exposure_find_pythons(environment, &pythons);
+    if (environment->ops->find_candidates)
+        environment->ops->find_candidates(environment, &pythons);
     for (size_t i = 0; i < pythons.count && ret == 0; i++) {
         AUTO_FREE char *where = exposure_find_writer(writers, pythons.paths[i]);
 

@@ -72,7 +72,8 @@ static struct forecast *forecast_new(const struct process_command *command,
 static bool forecast_has_job(const struct forecast *forecast, const struct buffer *job)
 {
     return buffer_length(&forecast->job) == buffer_length(job) &&
-           memcmp(buffer_bytes(&forecast->job), buffer_bytes(job), buffer_length(job)) == 0;
+           (buffer_length(job) == 0 ||
+            memcmp(buffer_bytes(&forecast->job), buffer_bytes(job), buffer_length(job)) == 0);
 }
 
 static bool forecast_is_for(const struct forecast *forecast, const struct process_command *command,

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/python_places.h"
 #include "environments/local.h"
 #include "environments/reach.h"
 
@@ -73,6 +74,15 @@ static char *system_find_python(const struct environment *environment)
     return interpreter_guess(&const_system_of(environment)->interpreter);
 }
 
+static void system_find_candidates(const struct environment *environment, struct python_places *ret)
+{
+    AUTO_FREE char *python = system_find_python(environment);
+
+    *ret = (struct python_places){0};
+    if (python)
+        python_places_add(ret, python);
+}
+
 static json_t *system_describe_reach(const struct environment *environment)
 {
     const char *named = const_system_of(environment)->executable;
@@ -119,6 +129,7 @@ static const struct environment_ops system_ops = {
     .python_version = system_python_version,
     .needs = system_needs,
     .find_python = system_find_python,
+    .find_candidates = system_find_candidates,
     .expected_receipt = local_expected_receipt,
     .reach = system_describe_reach,
     .free = system_free,

@@ -7,6 +7,7 @@
 #include "environments/instance.h"
 #include "environments/interpreter/base_search.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/python_places.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/local.h"
 #include "environments/reach.h"
@@ -319,6 +320,21 @@ static char *venv_find_python(const struct environment *environment)
     return python && search_path_is_program(python) ? STEAL_PTR(python) : NULL;
 }
 
+/* That of its venv if there is one, else those that a new one can be made from. */
+static void venv_find_candidates(const struct environment *environment, struct python_places *ret)
+{
+    const struct venv_definition *definition = &const_venv_of(environment)->definition;
+    AUTO_FREE char *python = venv_find_python(environment);
+
+    *ret = (struct python_places){0};
+    if (python)
+        python_places_add(ret, python);
+    else if (definition->python_path)
+        python_places_add(ret, definition->python_path);
+    else
+        python_places_find_unnamed(ret, definition->python_version);
+}
+
 static void venv_begin(struct environment *environment)
 {
     struct venv_environment *venv = venv_of(environment);
@@ -386,6 +402,7 @@ static const struct environment_ops venv_ops = {
     .python_version = venv_python_version,
     .needs = venv_needs,
     .find_python = venv_find_python,
+    .find_candidates = venv_find_candidates,
     .expected_receipt = local_expected_receipt,
     .reach = venv_describe_reach,
     .stop = venv_stop,
