@@ -6,9 +6,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import time
 
 import pytest
+
+if "TEST_BYTECODE" in os.environ:  # what pytest makes of the tests, for the next worker; no script's Python writes there
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["TEST_BYTECODE"]
 
 LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long", "first")}  # marks of whole files
 

@@ -287,6 +287,7 @@ class Copy:
             result=self.home / f"{stage.name}.xml", accepted=stage.accepted, cwd=self.source,
             env={"HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8",
                  "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
+                 "TEST_BYTECODE": f"{self.home}/bytecode",
                  "PYEXECD": str(self.source / "build/pyexecd"),
                  **{name: os.environ[name] for name in REPETITIONS if name in os.environ}})
 
@@ -364,6 +365,7 @@ def environment(release):
     """Of all stages. PATH leads to Debian's programs: a shim for Pythons, as some people have, is started with every
     server and costs more than it does."""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["TEST_BYTECODE"] = str(BUILD / "test-bytecode")
     os.environ["PATH"] = PATH
     for name, count in REPETITIONS.items() if release else ():
         os.environ.setdefault(name, count)
