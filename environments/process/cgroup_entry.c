@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,8 +36,11 @@ int cgroup_open_counter(const char *directory, const char *name)
 int cgroup_write_entry(const char *directory, const char *name, const char *text)
 {
     AUTO_CLOSE int fd = cgroup_open_entry(directory, name);
+    ssize_t written = -1;
 
-    return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
+    if (fd >= 0) /* the kernel gives up a limit of memory when a signal comes */
+        written = TEMP_FAILURE_RETRY(write(fd, text, strlen(text)));
+    return written < 0 ? -1 : 0;
 }
 
 bool cgroup_has_entry(const char *directory, const char *name)
