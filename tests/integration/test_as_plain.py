@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -135,6 +136,16 @@ def is_waited_for(handle):
     return any(handle.encode() in read(f"/proc/{pid}/cmdline") and waits_for_code(pid) for pid in processes())
 
 
+def is_as_new(folder):
+    """Removes what a script has left in FOLDER, but script.py. Of another user's, not all can be removed."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != "script.py":
+            path.unlink(missing_ok=True)
+    return os.listdir(folder) == ["script.py"]
+
+
 class Runs:
     """The scripts, each run plainly and in every way, several at a time, in a directory that is as new."""
 
@@ -193,7 +204,7 @@ class Runs:
         if way in COPIED:
             self.wait_for_copy(connection, way)
         yield connection
-        if os.listdir(connection.folder) == ["script.py"]:
+        if is_as_new(connection.folder):
             self.idle[way].append(connection)
         else:
             connection.close()  # and its directory goes

@@ -73,8 +73,11 @@ class Storm:
         return peer.get(last_event_id=self.one_of("1:0", *self.events))
 
     def end(self, peer, _):
+        """Waits for it: a session whose end was not read stays, and there is a limit on sessions."""
         self.peers.remove(peer)
-        return peer.start("DELETE", peer.session_fields())
+        exchange = peer.start("DELETE", peer.session_fields())
+        exchange.wait(lambda: exchange.status)
+        return exchange
 
     def nonsense(self, peer, _):
         return peer.post(self.random.randbytes(self.random.randint(0, 50)))
