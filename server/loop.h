@@ -5,4 +5,7 @@
 
 /* A loop that waits by poll(2): epoll counts its descriptors against a quota of the user, and a
  * script shares our user. NULL when it cannot be made. */
-struct ev_loop *loop_new(void);
+static inline struct ev_loop *loop_new(void)
+{
+    return ev_loop_new(EVBACKEND_POLL | EVFLAG_NOENV);
+}

@@ -17,11 +17,13 @@ static struct engine_tls docker_definition_read_tls(const json_t *tls)
 
 struct docker_definition docker_definition_read(const json_t *definition)
 {
+    const char *dockerfile = json_object_get_string(definition, "dockerfile");
+
     return (struct docker_definition){
         .host = json_object_get_string(definition, "host"),
         .tls = docker_definition_read_tls(json_object_get(definition, "tls")),
-        .image = json_object_get_string(definition, "image"),
-        .dockerfile = json_object_get_string(definition, "dockerfile"),
+        .image = dockerfile ? NULL : json_object_get_string(definition, "image"),
+        .dockerfile = dockerfile,
         .build_args = json_object_get(definition, "build_args"),
         .pull = json_object_get_string(definition, "pull"),
         .packages = packages_definition_read(definition),

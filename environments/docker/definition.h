@@ -13,7 +13,7 @@
 struct docker_definition {
     const char *host;
     struct engine_tls tls;
-    const char *image; /* unless there is a dockerfile */
+    const char *image; /* NULL where there is a dockerfile, also if it is the schema's default */
     const char *dockerfile;
     const json_t *build_args;
     const char *pull;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/environment.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -162,4 +163,36 @@ int kernel_search_find(const struct kernel_search *search, const char *name, str
     ret = search_go(&places, name, err);
     search_places_deinit(&places);
     return ret;
+}
+
+/* The value of NAME, which ends with "=", in VARIABLES; or NULL. */
+static const char *kernel_search_variable(char *const *variables, const char *name)
+{
+    for (; variables && *variables; variables++)
+        if (text_starts_with(*variables, name))
+            return *variables + strlen(name);
+    return NULL;
+}
+
+/* Looks for no kernel in a home: the home of a session is its working directory. */
+static int kernel_search_in(const struct environment *environment, const char *python,
+                            struct error *err)
+{
+    char *const *variables = environment->settings.variables;
+    const struct kernel_search search = {
+        .interpreter = python,
+        .path = kernel_search_variable(variables, "JUPYTER_PATH="),
+        .data = kernel_search_variable(variables, "JUPYTER_DATA_DIR="),
+    };
+
+    return kernel_search_find(&search, environment_kernel(environment), err);
+}
+
+int kernel_search_check(const struct environment *environment, struct error *err)
+{
+    AUTO_FREE char *python = NULL;
+
+    if (environment_kernel(environment) && environment->ops->find_python)
+        python = environment->ops->find_python(environment);
+    return python ? kernel_search_in(environment, python, err) : 0;
 }

@@ -134,7 +134,7 @@ enum { NOTEBOOK_GIVEN = 4 };
 int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOOK_GIVEN],
                         struct error *err);
 
-/* Begins with a copy of ORIGIN's Python (notebook_copy.c). -1 with ERR: ORIGIN has no Python that
+/* Begins with a copy of ORIGIN's Python. -1 with ERR: ORIGIN has no Python that
  * can be copied now. */
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err);
 

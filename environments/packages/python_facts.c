@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/packages/package_name.h"
+#include "environments/packages/requirement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static struct python_package *python_facts_sort(const json_t *packages, size_t *
     size_t count = 0;
 
     json_object_foreach ((json_t *)packages, text, is_needed) {
-        AUTO_FREE char *name = package_name_normalize(text);
+        AUTO_FREE char *name = requirement_name(text);
 
         if (count == PACKAGES_MOST || !python_facts_is_name(text, name))
             continue;

@@ -11,7 +11,7 @@
 
 struct python_facts {
     char *version;   /* owned; "3.11.2" */
-    char **packages; /* owned; normalized (package_name.h); packages for data work come first */
+    char **packages; /* owned; by requirement_name(); packages for data work come first */
     size_t count;
     size_t told; /* the number of first packages that a model should hear of */
 };

@@ -416,3 +416,30 @@ void requirement_deinit(struct requirement *requirement)
     free(requirement->hashes);
     *requirement = (struct requirement){0};
 }
+
+static bool requirement_is_mark(char c)
+{
+    return c == '-' || c == '_' || c == '.';
+}
+
+/* The character as names are compared; '\0': it ends the name. */
+static char requirement_fold(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    if (requirement_is_mark(c))
+        return '-';
+    return (c >= 'a' && c <= 'z') || ascii_is_digit(c) ? c : '\0';
+}
+
+char *requirement_name(const char *text)
+{
+    char *ret = memory_new(strlen(text) + 1, 1);
+    size_t length = 0;
+
+    for (const char *at = text; requirement_fold(*at); at++)
+        if (!requirement_is_mark(*at) || length == 0 || ret[length - 1] != '-')
+            ret[length++] = requirement_fold(*at);
+    ret[length] = '\0';
+    return ret;
+}

@@ -22,3 +22,7 @@ struct requirement {
 /* Reads LENGTH bytes. -1 with ERROR_CONFIG, a fragment such as "URLs are not taken". */
 int requirement_parse(struct requirement *ret, const char *text, size_t length, struct error *err);
 void requirement_deinit(struct requirement *requirement);
+
+/* The name that TEXT begins with, as package indexes compare names: in small letters, with "-" for
+ * any run of "-", "_" and ".". Owned by the caller. */
+char *requirement_name(const char *text);

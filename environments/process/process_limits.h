@@ -12,4 +12,9 @@ struct process_limits {
 };
 
 /* Compares every member: a Python that waits was started with these limits. */
-bool process_limits_are_equal(const struct process_limits *a, const struct process_limits *b);
+static inline bool process_limits_are_equal(const struct process_limits *a,
+                                            const struct process_limits *b)
+{
+    return a->memory == b->memory && a->file_size == b->file_size && a->processes == b->processes &&
+           a->nice == b->nice;
+}

@@ -8,7 +8,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/gpu_files.h"
-#include "environments/notebook/kernel_check.h"
+#include "environments/notebook/kernel_search.h"
 #include "environments/packages/import_record.h"
 #include "environments/process/host.h"
 #include "environments/workplace/working_directory.h"
@@ -340,7 +340,7 @@ static void command_doctor_print_kernel(const struct environment *environment)
 {
     struct error err = ERROR_INIT;
 
-    if (kernel_check(environment, &err) < 0)
+    if (kernel_search_check(environment, &err) < 0)
         command_print_line("no", "  kernel", err.message);
     else if (environment_kernel(environment))
         command_print_line("", "  kernel", environment_kernel(environment));

@@ -9,7 +9,7 @@
 #include "environments/docker/volume.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_search.h"
-#include "environments/notebook/kernel_check.h"
+#include "environments/notebook/kernel_search.h"
 #include "environments/venv/definition.h"
 #include "environments/venv/venv.h"
 #include "server/commands/command.h"
@@ -231,7 +231,7 @@ static void named_files_check_kernel(struct config *config, const struct environ
 {
     struct error err = ERROR_INIT;
 
-    if (kernel_check(environment, &err) < 0)
+    if (kernel_search_check(environment, &err) < 0)
         config_complain(config, err.message, "/environments/%s/kernel", environment->name);
 }
 

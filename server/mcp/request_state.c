@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/digest.h"
-#include "base/hmac.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -20,7 +19,7 @@ enum {
 };
 
 struct request_states {
-    unsigned char key[HMAC_KEY_BYTES];
+    unsigned char key[DIGEST_KEY_BYTES];
     struct used_states *used; /* owned */
 };
 
@@ -65,9 +64,9 @@ static json_int_t request_state_now(void)
 
 static char *request_state_sign(const struct request_states *states, const char *payload)
 {
-    unsigned char mac[HMAC_BYTES];
+    unsigned char mac[DIGEST_BYTES];
 
-    hmac_sign(states->key, payload, strlen(payload), mac);
+    digest_sign(states->key, payload, strlen(payload), mac);
     return base64_encode(BASE64_URL, mac, sizeof mac);
 }
 
@@ -110,7 +109,7 @@ static json_t *request_state_verify(const struct request_states *states, const c
     if (!dot)
         return NULL;
     mac = base64_decode(BASE64_URL, dot + 1, strlen(dot + 1), &length);
-    if (!mac || !hmac_verify(states->key, payload, (size_t)(dot - payload), mac, length))
+    if (!mac || !digest_verify(states->key, payload, (size_t)(dot - payload), mac, length))
         return NULL;
     json = base64_decode(BASE64_URL, payload, (size_t)(dot - payload), &length);
     return json ? json_loadb(json, length, 0, NULL) : NULL;

@@ -1,4 +1,5 @@
-"""The figures of the program's C sources: how long, how deep, how entangled.
+"""The figures of the program: how large it is and in how many places it says one thing; of its C sources, how long,
+how deep, how entangled.
 
 Run as a program it prints them as a table; `--against REVISION` puts those of that revision beside them.
 """
@@ -8,13 +9,11 @@ import collections
 import dataclasses
 import math
 import os
-import pathlib
 import re
-import subprocess
-import tarfile
-import tempfile
 
 import c_source
+import definition_reads
+import english
 import layers
 import names
 import tree
@@ -22,6 +21,10 @@ import tree
 DECISION = re.compile(r"\b(?:if|for|while|case)\b|\?|&&|\|\|")
 GOTO = re.compile(r"\bgoto\b")
 CALL = re.compile(r"\b(\w+)\s*\(")
+MACHINE = re.compile(r"^static const (?:struct state \w+|unsigned (?:\w+_)?next_\w+)\[\]", re.MULTILINE)
+PRODUCT = ("base", "environments", "server")  # what is installed and runs, without the Python package
+CONTAINERS = ("environments/docker/", "environments/engine/")  # with the init of a container
+KEY = "nice"  # a key of environments that is a setting like most
 
 
 @dataclasses.dataclass
@@ -38,26 +41,12 @@ class Program:
         return [function for source in self.files().values() for function in source.functions]
 
 
-def read_program(root, paths):
-    parsed = {
-        str(path): c_source.parse((root / path).read_text(encoding="utf-8", errors="replace"))
-        for path in paths
-    }
+def read_program():
+    parsed = {str(path): c_source.parse(tree.text(path)) for path in names.sources()}
     return Program(
         units={path: source for path, source in parsed.items() if path.endswith(".c")},
         headers={path: source for path, source in parsed.items() if path.endswith(".h")},
     )
-
-
-def read_revision(revision):
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as archive:
-        subprocess.run(["git", "archive", "--format=tar", revision], cwd=tree.ROOT, stdout=archive, check=True)
-        archive.seek(0)
-        with tarfile.open(fileobj=archive) as packed:
-            packed.extractall(folder)
-        root = pathlib.Path(folder)
-        paths = [path.relative_to(root) for path in sorted(root.rglob("*.[ch]"))]
-        return read_program(root, names.sources(paths))
 
 
 # One number of many
@@ -259,8 +248,59 @@ def entanglement_figures(program):
     }
 
 
-def figures(program):
+def structure_figures(program):
     return {**file_figures(program), **function_figures(program), **entanglement_figures(program)}
+
+
+# How many places say one thing
+
+
+def product():
+    """The text of each file of the program, in every language, by its path in the tree."""
+    paths = [path for path in tree.files(".c", ".h", ".py") if path.parts[0] in PRODUCT]
+    return {str(path): tree.text(path) for path in paths}
+
+
+def machines(texts):
+    """How many state machines TEXTS have: each has one table of the steps that it may take."""
+    return sum(len(MACHINE.findall(text)) for text in texts)
+
+
+def files_of_the_key(texts):
+    """How many files of the program name KEY; - where environments have no such key."""
+    if KEY not in definition_reads.keys():
+        return "-"
+    return sum(bool(re.search(rf"\b{KEY}\b", text)) for text in texts)
+
+
+def headless_percent():
+    sentences, headless = (sum(column) for column in zip(*english.counted(names.sources()).values()))
+    return round(100 * headless / sentences, 1)
+
+
+def effort_figures():
+    texts = product()
+    reads = definition_reads.by_file()
+    return {
+        "files of the program": len(texts),
+        "lines of the program": sum(text.count("\n") for text in texts.values()),
+        "lines about containers": sum(
+            text.count("\n") for path, text in texts.items() if path.startswith(CONTAINERS)),
+        "state machines": machines(texts.values()),
+        f"files that name the key `{KEY}`": files_of_the_key(texts.values()),
+        "reads of a definition's keys": sum(map(len, reads.values())),
+        "files that read a definition's keys": len(reads),
+        "headless sentences in comments, %": headless_percent(),
+    }
+
+
+def figures():
+    return {**effort_figures(), **structure_figures(read_program())}
+
+
+def figures_at(revision):
+    with tree.at(revision):
+        return figures()
 
 
 def table(columns):
@@ -279,9 +319,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--against", metavar="REVISION", help="show the figures of this revision, too")
     revision = parser.parse_args().against
-    columns = {"this tree": figures(read_program(tree.ROOT, names.sources()))}
+    columns = {"this tree": figures()}
     if revision:
-        columns[revision] = figures(read_revision(revision))
+        columns[revision] = figures_at(revision)
     print("\n".join(table(columns)))
 
 

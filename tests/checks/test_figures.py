@@ -2,9 +2,7 @@
 
 import c_source
 import figures
-import names
 import pytest
-import tree
 
 # What shows that the structure gives way: files that know too much of each other, functions that nobody can follow. A
 # limit is raised where splitting would be worse. The length of a file is none of these: what belongs together stays so.
@@ -29,7 +27,7 @@ LIMITS = {
 
 @pytest.fixture(scope="module")
 def measured():
-    return figures.figures(figures.read_program(tree.ROOT, names.sources()))
+    return figures.structure_figures(figures.read_program())
 
 
 @pytest.mark.parametrize("row", LIMITS, ids=str)
@@ -127,3 +125,12 @@ def test_of_two_programs_functions_the_nearest_is_called():
 @pytest.mark.parametrize("share, value", [(0, 1), (50, 5), (90, 9), (91, 10), (100, 10)])
 def test_a_percentile_is_one_of_the_values(share, value):
     assert figures.percentile(share, range(1, 11)) == value
+
+
+@pytest.mark.parametrize("table", ["struct state job_states", "unsigned job_next_states", "unsigned next_stages"])
+def test_a_table_of_steps_is_a_state_machine(table):
+    assert figures.machines([f"static const {table}[] = {{\n}};\n", "int x;\n"]) == 1
+
+
+def test_a_file_that_says_the_key_names_it():
+    assert figures.files_of_the_key([f'{{"{figures.KEY}", 1}}', f"limits.{figures.KEY}", f"{figures.KEY}ly"]) == 2

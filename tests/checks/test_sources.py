@@ -73,7 +73,7 @@ def test_every_watcher_looks_at_errors():
 def test_loops_are_made_in_one_place():
     """A backend without a quota is chosen there."""
     makers = [path for path in program_sources() if re.search(r"\bev_(loop_new|default_loop)\b", tree.text(path))]
-    assert [str(path) for path in makers] == ["server/loop.c"]
+    assert [str(path) for path in makers] == ["server/loop.h"]
 
 
 def test_watchers_are_stopped_without_asking():

@@ -1,9 +1,12 @@
 """The source tree: which files it has, for all checks."""
 
+import contextlib
 import os
 import pathlib
 import shutil
 import subprocess
+import tarfile
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -33,6 +36,23 @@ def files(*suffixes):
 
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
+
+
+@contextlib.contextmanager
+def at(revision):
+    """While it lasts, the tree is that of REVISION."""
+    global ROOT
+    here = ROOT
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as archive:
+        subprocess.run(["git", "archive", "--format=tar", revision], cwd=here, stdout=archive, check=True)
+        archive.seek(0)
+        with tarfile.open(fileobj=archive) as packed:
+            packed.extractall(folder)
+        ROOT = pathlib.Path(folder)
+        try:
+            yield
+        finally:
+            ROOT = here
 
 
 def copy(path, folder):

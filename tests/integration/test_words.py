@@ -45,6 +45,17 @@ def test_limits_are_said_once():
     assert "- box: docker, image python:3.11-slim" in told
 
 
+def test_an_image_that_is_built_is_told_by_its_dockerfile(tmp_path):
+    dockerfile = tmp_path / "Dockerfile"
+    dockerfile.write_text("FROM python:3.11-slim\n")
+    box = {"type": "docker", "dockerfile": str(dockerfile)}
+    with client.Server(config={"environments": {"box": box}, "default_environment": "box"}) as server:
+        server.initialize()
+        (tool,) = listed(server)["tools"]
+    told = tool["inputSchema"]["properties"]["environment"]["description"]
+    assert f"- box: docker, image built from {dockerfile}" in told
+
+
 @pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
 def test_a_session_begins_with_what_the_tool_is_for(revision):
     with client.Server(config=CONFIG) as server:

@@ -14,9 +14,11 @@ enum {
     ARENAS_LEAST = 256 << 10, /* a smaller request is for a thread's stack of frames */
 };
 
-static _Atomic(char *) arenas_next;
-static char *arenas_end;
-static bool arenas_are_reserved = true; /* in chunks */
+static struct {
+    _Atomic(char *) next;
+    char *end;
+    bool are_reserved; /* in chunks */
+} arenas = {.are_reserved = true};
 
 static void *arenas_map(size_t size)
 {
@@ -32,18 +34,18 @@ static bool arenas_reserve(void)
 
     if (!chunk)
         return false;
-    atomic_store(&arenas_next, chunk);
-    arenas_end = chunk + ARENAS_CHUNK;
+    atomic_store(&arenas.next, chunk);
+    arenas.end = chunk + ARENAS_CHUNK;
     return true;
 }
 
 /* Interpreters with a lock each ask at the same time: in copies, where there is no new chunk. */
 static void *arenas_take(size_t size)
 {
-    char *arena = atomic_load(&arenas_next);
+    char *arena = atomic_load(&arenas.next);
 
-    while (size <= (size_t)(arenas_end - arena))
-        if (atomic_compare_exchange_weak(&arenas_next, &arena, arena + size))
+    while (size <= (size_t)(arenas.end - arena))
+        if (atomic_compare_exchange_weak(&arenas.next, &arena, arena + size))
             return arena;
     return NULL;
 }
@@ -54,7 +56,7 @@ static void *arenas_allocate(void *nothing, size_t size)
     void *arena = is_arena ? arenas_take(size) : NULL;
 
     (void)nothing;
-    if (is_arena && !arena && arenas_are_reserved && arenas_reserve())
+    if (is_arena && !arena && arenas.are_reserved && arenas_reserve())
         arena = arenas_take(size);
     return arena ? arena : arenas_map(size);
 }
@@ -74,5 +76,5 @@ void arenas_begin(void)
 
 void arenas_reserve_no_more(void)
 {
-    arenas_are_reserved = false;
+    arenas.are_reserved = false;
 }

@@ -1,5 +1,6 @@
 /* Where Python's objects lie: side by side, so that large pages can hold them (large_pages.h). A
- * Python without its global lock has another allocator. */
+ * Python without its global lock has another allocator. Without arenas of ours a warm call of 11.5
+ * ms with imports takes 0.3 ms more (tests/bench/core_parts.py build arenas). */
 #pragma once
 
 /* Before Python starts. */

@@ -34,12 +34,14 @@ core_libc_start __libc_start_main;
  * After each module that is imported ahead the lessons begin anew. */
 enum core_lesson { CORE_SCRIPT, CORE_IMPORTS, CORE_NOTHING };
 
-static const char *core_script;
-static struct python_object *core_starter; /* the starter's function that goes on to the script */
-static struct python_object *core_loader;  /* the starter's function that imports a module ahead */
-static struct python_object *core_actor;   /* the starter's function that acts like a script */
-static bool core_has_modules;              /* imported ahead */
-static enum core_lesson core_lesson;       /* the next */
+static struct {
+    const char *script;
+    struct python_object *starter; /* the starter's function that goes on to the script */
+    struct python_object *loader;  /* the starter's function that imports a module ahead */
+    struct python_object *actor;   /* the starter's function that acts like a script */
+    bool has_modules;              /* imported ahead */
+    enum core_lesson lesson;       /* the next */
+} core;
 
 /* The variable has loaded the core. Another Python that this one starts must not inherit it. */
 static void core_leave_no_trace(void)
@@ -82,7 +84,7 @@ static void core_search_directory(void)
     struct python_object *directory;
     char place[PATH_MAX];
 
-    if (!path || core_flag("isolated") || core_flag("safe_path") || !realpath(core_script, place))
+    if (!path || core_flag("isolated") || core_flag("safe_path") || !realpath(core.script, place))
         return;
     *strrchr(place, '/') = '\0';
     directory = python.PyUnicode_DecodeFSDefault(*place ? place : "/");
@@ -95,7 +97,7 @@ static void core_search_directory(void)
  * result. The file is empty until the code comes, so a copy would find the same. */
 static void core_look_for_importer(void)
 {
-    struct python_object *script = python.PyUnicode_DecodeFSDefault(core_script);
+    struct python_object *script = python.PyUnicode_DecodeFSDefault(core.script);
 
     python.Py_DecRef(script ? python.PyImport_GetImporter(script) : NULL);
     python.Py_DecRef(script);
@@ -115,7 +117,7 @@ static struct python_object *core_take(const char *name)
 static void core_call_starter(bool is_rehearsal)
 {
     struct python_object *result =
-        core_starter ? python.PyObject_CallFunction(core_starter, "i", is_rehearsal) : NULL;
+        core.starter ? python.PyObject_CallFunction(core.starter, "i", is_rehearsal) : NULL;
 
     if (!result)
         python.PyErr_Print();
@@ -149,23 +151,23 @@ static void core_prepare(void)
 
 static _Noreturn void core_run(void)
 {
-    FILE *file = fopen(core_script, "rbe");
+    FILE *file = fopen(core.script, "rbe");
     int status;
 
     if (!file) {
-        fprintf(stderr, "can't open file '%s': [Errno %d] %s\n", core_script, errno,
+        fprintf(stderr, "can't open file '%s': [Errno %d] %s\n", core.script, errno,
                 strerror(errno));
         exit(2);
     }
-    (void)python.PySys_Audit("cpython.run_file", "s", core_script);
-    status = python.PyRun_AnyFileExFlags(file, core_script, 1, NULL) == 0 ? 0 : 1;
+    (void)python.PySys_Audit("cpython.run_file", "s", core.script);
+    status = python.PyRun_AnyFileExFlags(file, core.script, 1, NULL) == 0 ? 0 : 1;
     script_end(status);
 }
 
 static void core_begin(void)
 {
     core_call_starter(false);
-    python.Py_DecRef(core_starter);
+    python.Py_DecRef(core.starter);
     core_run();
 }
 
@@ -199,7 +201,7 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
     struct python_object *result;
 
     exit_handlers_spare(true);
-    result = core_loader ? python.PyObject_CallFunction(core_loader, "s", name) : NULL;
+    result = core.loader ? python.PyObject_CallFunction(core.loader, "s", name) : NULL;
     exit_handlers_spare(false);
     if (result)
         answer = core_note_loaded(result, ret_why);
@@ -210,8 +212,8 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
         answer = ZYGOTE_SPOILT;
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "%s", fault);
     }
-    core_lesson = CORE_SCRIPT;
-    core_has_modules |= answer == ZYGOTE_LOADED;
+    core.lesson = CORE_SCRIPT;
+    core.has_modules |= answer == ZYGOTE_LOADED;
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
@@ -225,7 +227,7 @@ static void core_before_copy(void)
 /* Acts as scripts are expected to, because their imports change memory as well. */
 static void core_use_loaded(bool has_imports)
 {
-    python.Py_DecRef(core_actor ? python.PyObject_CallFunction(core_actor, "i", has_imports)
+    python.Py_DecRef(core.actor ? python.PyObject_CallFunction(core.actor, "i", has_imports)
                                 : NULL);
     python.PyErr_Clear();
 }
@@ -268,15 +270,15 @@ static void core_watch(void (*show)(void))
 /* One lesson at a time: an order that comes meanwhile waits. */
 static bool core_learn(void)
 {
-    if (core_lesson == CORE_SCRIPT) {
+    if (core.lesson == CORE_SCRIPT) {
         large_pages_make((uintptr_t)python.Py_GetVersion);
         core_watch(core_show_script);
-        core_lesson = core_has_modules ? CORE_IMPORTS : CORE_NOTHING;
-    } else if (core_lesson == CORE_IMPORTS) {
+        core.lesson = core.has_modules ? CORE_IMPORTS : CORE_NOTHING;
+    } else if (core.lesson == CORE_IMPORTS) {
         core_watch(core_show_imports);
-        core_lesson = CORE_NOTHING;
+        core.lesson = CORE_NOTHING;
     }
-    return core_lesson == CORE_NOTHING;
+    return core.lesson == CORE_NOTHING;
 }
 
 static int core_zygote_main(int argc, char **argv, char **variables)
@@ -294,13 +296,13 @@ static int core_zygote_main(int argc, char **argv, char **variables)
 
     (void)variables;
     core_leave_no_trace();
-    core_script = argv[argc - 1];
+    core.script = argv[argc - 1];
     arenas_begin();
     if (!core_start_python(argc, argv))
         return 1;
-    core_starter = core_take("_pyexecd_go_on");
-    core_loader = core_take("_pyexecd_load_ahead");
-    core_actor = core_take("_pyexecd_use_ahead");
+    core.starter = core_take("_pyexecd_go_on");
+    core.loader = core_take("_pyexecd_load_ahead");
+    core.actor = core_take("_pyexecd_use_ahead");
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();

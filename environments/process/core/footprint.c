@@ -26,9 +26,11 @@ enum {
 /* Glibc's; in the core its own before that. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
-static struct mappings footprint;
-static struct mappings footprint_mappings;
-static struct mappings *footprint_told; /* in the copy that shows it: shared with the zygote */
+static struct {
+    struct mappings known;
+    struct mappings mappings;
+    struct mappings *told; /* in the copy that shows it: shared with the zygote */
+} footprint;
 
 /* A page that the copy has changed is its own now. A page of a file that it cannot change is mapped
  * only if the copy has used it, since a copy begins without such pages. */
@@ -47,7 +49,7 @@ static bool footprint_comes_along(const struct mapping *last, uintptr_t at,
 
 static void footprint_tell_page(uintptr_t at, uintptr_t size, const struct mapping *mapping)
 {
-    struct mappings *to = footprint_told;
+    struct mappings *to = footprint.told;
     struct mapping *last = to->count > 0 ? &to->list[to->count - 1] : NULL;
 
     if (last && footprint_comes_along(last, at, mapping))
@@ -81,11 +83,11 @@ static void footprint_tell(void *nothing)
     int pages;
 
     (void)nothing;
-    if (!footprint_told)
+    if (!footprint.told)
         return;
     pages = mappings_open_pages();
-    for (size_t i = 0; pages >= 0 && i < footprint_mappings.count; i++)
-        footprint_tell_mapping(pages, &footprint_mappings.list[i]);
+    for (size_t i = 0; pages >= 0 && i < footprint.mappings.count; i++)
+        footprint_tell_mapping(pages, &footprint.mappings.list[i]);
 }
 
 /* A function of a library for the end may never return. */
@@ -108,7 +110,7 @@ static void footprint_watch(void (*show)(void), struct mappings *told)
     pid_t pid = fork();
 
     if (pid == 0) {
-        footprint_told = told;
+        footprint.told = told;
         show();
         _exit(0);
     }
@@ -137,7 +139,7 @@ static void footprint_keep(const struct mappings *told)
         if (candidate.list[i].is_writable)
             bytes += candidate.list[i].end - candidate.list[i].begin;
     if (bytes <= FOOTPRINT_MOST)
-        footprint = candidate;
+        footprint.known = candidate;
 }
 
 /* The shared list is unmapped before there is a script that could change it. */
@@ -148,7 +150,7 @@ void footprint_learn(void (*show)(void))
 
     if (told == MAP_FAILED)
         return;
-    mappings_list(&footprint_mappings);
+    mappings_list(&footprint.mappings);
     footprint_watch(show, told);
     footprint_keep(told);
     munmap(told, sizeof *told);
@@ -156,8 +158,8 @@ void footprint_learn(void (*show)(void))
 
 void footprint_take(void)
 {
-    for (size_t i = 0; i < footprint.count; i++) {
-        const struct mapping *area = &footprint.list[i];
+    for (size_t i = 0; i < footprint.known.count; i++) {
+        const struct mapping *area = &footprint.known.list[i];
 
         (void)syscall(SYS_madvise, area->begin, area->end - area->begin,
                       area->is_writable ? FOOTPRINT_WRITE : FOOTPRINT_READ);

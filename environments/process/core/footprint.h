@@ -1,6 +1,8 @@
 /* The memory that every script needs for itself: the pages that change when an empty script runs,
  * or a script that imports the modules imported ahead, and the code that runs then. A copy gets it
- * page by page, each by a fault, or all of it ahead of its code. */
+ * page by page, each by a fault, or all of it ahead of its code. Without the latter a warm call of
+ * 4.1 ms takes 0.7 ms more, and a call of 9.3 ms with imports 2.6 ms more; to have it ahead costs a
+ * call without imports 1.3 ms of the processors (tests/bench/core_parts.py build footprint). */
 #pragma once
 
 /* Called before any other function is registered for the end of the process. These functions run in

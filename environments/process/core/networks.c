@@ -28,11 +28,13 @@ struct networks_shared {
     atomic_uint left[NETWORKS_KEPT];
 };
 
-static struct network networks[NETWORKS_KEPT];
-static struct networks_shared *networks_shared; /* NULL: none is kept */
-static unsigned networks_workers;
-static int networks_home = -1;
-static int networks_entered = -1; /* the index of this worker's network; -1: none of them */
+static struct {
+    struct network kept[NETWORKS_KEPT];
+    struct networks_shared *shared; /* NULL: none is kept */
+    unsigned workers;
+    int home;
+    int entered; /* the index of this worker's network; -1: none of them */
+} networks = {.home = -1, .entered = -1};
 
 /* Opens the network that we are in. -1 with errno set. */
 static int networks_open(void)
@@ -57,13 +59,13 @@ void networks_begin(void)
 {
     void *shared;
 
-    networks_home = networks_make();
-    if (networks_home < 0 || setns(networks_home, CLONE_NEWNET) < 0)
+    networks.home = networks_make();
+    if (networks.home < 0 || setns(networks.home, CLONE_NEWNET) < 0)
         return; /* a zygote that could not come back would stay in a worker's network */
-    shared = mmap(NULL, sizeof *networks_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+    shared = mmap(NULL, sizeof *networks.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                   -1, 0);
     if (shared != MAP_FAILED)
-        networks_shared = shared;
+        networks.shared = shared;
 }
 
 static unsigned networks_mark(unsigned worker, bool is_used)
@@ -79,8 +81,8 @@ static int networks_choose(bool *ret_is_unused)
     int ret = 0;
 
     for (int i = 0; i < NETWORKS_KEPT; i++) {
-        const unsigned worker = networks[i].worker;
-        const unsigned left = atomic_load(&networks_shared->left[i]);
+        const unsigned worker = networks.kept[i].worker;
+        const unsigned left = atomic_load(&networks.shared->left[i]);
         const unsigned age = left == networks_mark(worker, true) ? 0 : worker;
 
         *ret_is_unused = worker > 0 && left == networks_mark(worker, false);
@@ -110,7 +112,7 @@ static bool networks_replace(struct network *network)
     if (network->fd >= 0)
         return true;
     for (int i = 0; i < NETWORKS_KEPT; i++)
-        networks_drop(&networks[i]);
+        networks_drop(&networks.kept[i]);
     networks_leave();
     return false;
 }
@@ -121,33 +123,33 @@ bool networks_enter(void)
     bool is_unused;
     int number;
 
-    networks_entered = -1;
-    if (!networks_shared)
+    networks.entered = -1;
+    if (!networks.shared)
         return false;
     number = networks_choose(&is_unused);
-    network = &networks[number];
+    network = &networks.kept[number];
     if (is_unused ? setns(network->fd, CLONE_NEWNET) < 0 : !networks_replace(network))
         return false;
-    network->worker = ++networks_workers;
-    networks_entered = number;
+    network->worker = ++networks.workers;
+    networks.entered = number;
     return true;
 }
 
 /* In the network of a worker the zygote must not import anything. */
 void networks_leave(void)
 {
-    if (setns(networks_home, CLONE_NEWNET) < 0)
+    if (setns(networks.home, CLONE_NEWNET) < 0)
         _exit(1);
 }
 
 void networks_forget_others(void)
 {
-    if (!networks_shared)
+    if (!networks.shared)
         return;
     for (int i = 0; i < NETWORKS_KEPT; i++)
-        if (networks[i].worker > 0)
-            close(networks[i].fd);
-    close(networks_home);
+        if (networks.kept[i].worker > 0)
+            close(networks.kept[i].fd);
+    close(networks.home);
 }
 
 /* Returns how many bytes were read of the file at PATH; 0: none. */
@@ -191,19 +193,20 @@ static bool networks_has_no_socket(void)
 /* Once there is no socket, nobody can send any more. */
 void networks_give_back(void)
 {
-    const int number = networks_entered;
+    const int number = networks.entered;
     bool is_used;
 
     if (number < 0)
         return;
     is_used = !networks_has_no_socket() || !networks_has_passed_nothing();
-    atomic_store(&networks_shared->left[number], networks_mark(networks[number].worker, is_used));
+    atomic_store(&networks.shared->left[number],
+                 networks_mark(networks.kept[number].worker, is_used));
 }
 
 void networks_forget(void)
 {
-    if (networks_shared)
-        munmap(networks_shared, sizeof *networks_shared);
-    networks_shared = NULL;
-    networks_entered = -1;
+    if (networks.shared)
+        munmap(networks.shared, sizeof *networks.shared);
+    networks.shared = NULL;
+    networks.entered = -1;
 }

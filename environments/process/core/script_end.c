@@ -10,17 +10,19 @@
 
 enum { STATUS_NOT_FLUSHED = 120 }; /* Python's */
 
-static struct python_object *end_modules;   /* a dict: all modules from before the script */
-static struct python_object *end_builtins;  /* a dict: the builtins that every script has */
-static struct python_object *end_gc;        /* the module gc */
-static struct python_object *end_atexit;    /* atexit; NULL: the script's own has to be found */
-static struct python_object *end_get_trace; /* sys.gettrace, which a script may replace */
-static struct python_object *end_set_trace; /* sys.settrace */
-static struct python_object *end_kept;      /* see script_end_prepare; or NULL */
-static struct python_object *end_packages;  /* see script_end_prepare; or NULL */
-static struct python_object *end_call_kept; /* see script_end_prepare; or NULL */
-static ptrdiff_t end_names;  /* how many names `end_modules` had, or will have been given */
-static long end_collections; /* how often the collector had run */
+static struct {
+    struct python_object *modules;   /* a dict: all modules from before the script */
+    struct python_object *builtins;  /* a dict: the builtins that every script has */
+    struct python_object *gc;        /* the module gc */
+    struct python_object *atexit;    /* atexit; NULL: the script's own has to be found */
+    struct python_object *get_trace; /* sys.gettrace, which a script may replace */
+    struct python_object *set_trace; /* sys.settrace */
+    struct python_object *kept;      /* see script_end_prepare; or NULL */
+    struct python_object *packages;  /* see script_end_prepare; or NULL */
+    struct python_object *call_kept; /* see script_end_prepare; or NULL */
+    ptrdiff_t names;                 /* how many `modules` had, or will have been given */
+    long collections;                /* how often the collector had run */
+} end;
 
 /* How many names the modules from before the script have, without the names that an exception
  * leaves in `sys`. */
@@ -32,7 +34,7 @@ static ptrdiff_t end_count_names(void)
     ptrdiff_t place = 0;
     ptrdiff_t count = 0;
 
-    while (python.PyDict_Next(end_modules, &place, &name, &module)) {
+    while (python.PyDict_Next(end.modules, &place, &name, &module)) {
         struct python_object *variables = python.PyModule_GetDict(module);
 
         count += variables ? python.PyDict_Size(variables) : 0;
@@ -40,14 +42,14 @@ static ptrdiff_t end_count_names(void)
     for (size_t i = 0; i < ARRAY_SIZE(left); i++)
         count -= python.PySys_GetObject(left[i]) != NULL;
     python.PyErr_Clear(); /* of objects that are no modules */
-    return end_packages ? count + python.PyDict_Size(end_packages) : count;
+    return end.packages ? count + python.PyDict_Size(end.packages) : count;
 }
 
 /* How often the collector has run. -1: unknown. */
 static long end_count_collections(void)
 {
     struct python_object *stats =
-        end_gc ? python.PyObject_CallMethod(end_gc, "get_stats", NULL) : NULL;
+        end.gc ? python.PyObject_CallMethod(end.gc, "get_stats", NULL) : NULL;
     long count = 0;
 
     for (ptrdiff_t i = 0; stats && i < python.PyList_Size(stats); i++) {
@@ -65,8 +67,8 @@ static long end_count_collections(void)
 /* Makes all present objects old, so that the collector need not look at them with the script's. */
 static void end_make_old(void)
 {
-    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "freeze", NULL));
-    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "unfreeze", NULL));
+    python.Py_DecRef(python.PyObject_CallMethod(end.gc, "freeze", NULL));
+    python.Py_DecRef(python.PyObject_CallMethod(end.gc, "unfreeze", NULL));
     python.PyErr_Clear();
 }
 
@@ -87,7 +89,7 @@ static bool end_has_one_atexit(void)
 }
 
 /* A text in KEPT is the first name of a module that every Python has, and its key is a second name
- * (preload.py). Unless `end_modules` has both, the module is taken for a module of the script. */
+ * (preload.py). Unless `end.modules` has both, the module is taken for a module of the script. */
 static void end_resolve_names(struct python_object *kept)
 {
     struct python_object *name;
@@ -95,10 +97,10 @@ static void end_resolve_names(struct python_object *kept)
     ptrdiff_t place = 0;
 
     while (python.PyDict_Next(kept, &place, &name, &module)) {
-        struct python_object *named = python.PyDict_GetItem(end_modules, module);
+        struct python_object *named = python.PyDict_GetItem(end.modules, module);
 
         if (named)
-            (void)python.PyDict_SetItem(end_modules, name, named);
+            (void)python.PyDict_SetItem(end.modules, name, named);
     }
     python.PyErr_Clear();
 }
@@ -106,48 +108,48 @@ static void end_resolve_names(struct python_object *kept)
 /* Before any module is kept: a kept module would be lent to us, and lost to the script. */
 static void end_import_own(void)
 {
-    end_gc = python_import_unseen("gc");
+    end.gc = python_import_unseen("gc");
     if (end_has_one_atexit())
-        end_atexit = python_import_unseen("atexit");
-    end_get_trace = python.PySys_GetObject("gettrace");
-    end_set_trace = python.PySys_GetObject("settrace");
-    python.Py_IncRef(end_get_trace);
-    python.Py_IncRef(end_set_trace);
+        end.atexit = python_import_unseen("atexit");
+    end.get_trace = python.PySys_GetObject("gettrace");
+    end.set_trace = python.PySys_GetObject("settrace");
+    python.Py_IncRef(end.get_trace);
+    python.Py_IncRef(end.set_trace);
 }
 
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
                         struct python_object *call_kept)
 {
-    python.Py_DecRef(end_modules);
-    python.Py_DecRef(end_builtins);
-    end_modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
-    end_builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
-    end_kept = kept;
-    end_packages = packages;
-    end_call_kept = call_kept;
-    if (!end_gc)
+    python.Py_DecRef(end.modules);
+    python.Py_DecRef(end.builtins);
+    end.modules = python.PyDict_Copy(python.PyImport_GetModuleDict());
+    end.builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
+    end.kept = kept;
+    end.packages = packages;
+    end.call_kept = call_kept;
+    if (!end.gc)
         end_import_own();
     if (kept) {
-        (void)python.PyDict_Update(end_modules, kept);
+        (void)python.PyDict_Update(end.modules, kept);
         end_resolve_names(kept);
     }
     end_make_old();
     end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
-    end_collections = end_count_collections();
-    (void)python.PyDict_DelItemString(end_modules, "__main__");
-    end_names = end_count_names();
+    end.collections = end_count_collections();
+    (void)python.PyDict_DelItemString(end.modules, "__main__");
+    end.names = end_count_names();
     python.PyErr_Clear();
 }
 
 /* Calls FUNCTION, of which a script that traces its own code (sys.settrace) sees nothing. */
 static void end_untraced(struct python_object *function)
 {
-    struct python_object *trace = python.PyObject_CallObject(end_get_trace, NULL);
+    struct python_object *trace = python.PyObject_CallObject(end.get_trace, NULL);
 
-    python.Py_DecRef(python.PyObject_CallFunction(end_set_trace, "O", python.none));
+    python.Py_DecRef(python.PyObject_CallFunction(end.set_trace, "O", python.none));
     python.Py_DecRef(python.PyObject_CallObject(function, NULL));
     python.PyErr_Clear();
-    python.Py_DecRef(python.PyObject_CallFunction(end_set_trace, "O", trace ? trace : python.none));
+    python.Py_DecRef(python.PyObject_CallFunction(end.set_trace, "O", trace ? trace : python.none));
     python.Py_DecRef(trace);
     python.PyErr_Clear();
 }
@@ -158,19 +160,19 @@ static void end_untraced(struct python_object *function)
  * left out: it has no thread left to wait for. */
 static void end_show_kept(void)
 {
-    end_untraced(end_call_kept);
-    (void)python.PyDict_DelItemString(end_kept, "threading");
-    (void)python.PyDict_Update(python.PyImport_GetModuleDict(), end_kept);
-    python.PyDict_Clear(end_kept);
+    end_untraced(end.call_kept);
+    (void)python.PyDict_DelItemString(end.kept, "threading");
+    (void)python.PyDict_Update(python.PyImport_GetModuleDict(), end.kept);
+    python.PyDict_Clear(end.kept);
     python.PyErr_Clear();
 }
 
 /* Python's own way, for every unusual case. */
 static _Noreturn void end_slowly(int status)
 {
-    if (end_kept)
+    if (end.kept)
         end_show_kept();
-    python.Py_DecRef(end_modules); /* then only Python refers to the modules */
+    python.Py_DecRef(end.modules); /* then only Python refers to the modules */
     exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
 
@@ -180,7 +182,7 @@ static void end_if_interrupted(int status)
 {
     if (status == 0 || !python.PySys_GetObject("last_type") ||
         python.PySys_GetObject("last_type") !=
-            python.PyDict_GetItemString(end_builtins, "KeyboardInterrupt"))
+            python.PyDict_GetItemString(end.builtins, "KeyboardInterrupt"))
         return;
     (void)python.Py_FinalizeEx();
     signal(SIGINT, SIG_DFL);
@@ -205,7 +207,7 @@ static struct python_object *end_find_threading(void)
     struct python_object *module = python.PyDict_GetItem(python.PyImport_GetModuleDict(), name);
 
     if (!module && !end_is_alone())
-        module = python.PyDict_GetItem(end_modules, name);
+        module = python.PyDict_GetItem(end.modules, name);
     python.Py_DecRef(name);
     return module;
 }
@@ -289,7 +291,7 @@ static struct python_object *end_list_modules(struct python_object *modules)
     ptrdiff_t place = 0;
 
     while (python.PyDict_Next(modules, &place, &name, &module))
-        if (module != python.none && python.PyDict_GetItem(end_modules, name) != module)
+        if (module != python.none && python.PyDict_GetItem(end.modules, name) != module)
             (void)python.PyList_Append(names, name);
     return names;
 }
@@ -358,7 +360,7 @@ static bool end_clear_modules(struct python_object *taken)
 /* Collects GENERATION, 0 to 2, and the younger generations. Objects that survive are older then. */
 static void end_collect(int generation)
 {
-    python.Py_DecRef(python.PyObject_CallMethod(end_gc, "collect", "i", generation));
+    python.Py_DecRef(python.PyObject_CallMethod(end.gc, "collect", "i", generation));
     python.PyErr_Clear();
 }
 
@@ -369,9 +371,9 @@ static bool end_has_own_builtins(struct python_object *builtins)
     ptrdiff_t place = 0;
 
     while (python.PyDict_Next(builtins, &place, &name, &value))
-        if (python.PyDict_GetItem(end_builtins, name) != value)
+        if (python.PyDict_GetItem(end.builtins, name) != value)
             return true;
-    return python.PyDict_Size(builtins) != python.PyDict_Size(end_builtins);
+    return python.PyDict_Size(builtins) != python.PyDict_Size(end.builtins);
 }
 
 /* Undoes the script's changes of the builtins. */
@@ -384,7 +386,7 @@ static void end_restore_builtins(void)
         return;
     all = python.PyDict_Copy(builtins);
     python.PyDict_Clear(builtins);
-    (void)python.PyDict_Update(builtins, end_builtins);
+    (void)python.PyDict_Update(builtins, end.builtins);
     python.Py_DecRef(all);
 }
 
@@ -422,8 +424,8 @@ static void end_put_back_old(struct python_object *modules)
     struct python_object *module;
     ptrdiff_t place = 0;
 
-    (void)python.PyDict_Update(modules, end_modules);
-    while (end_kept && python.PyDict_Next(end_kept, &place, &name, &module))
+    (void)python.PyDict_Update(modules, end.modules);
+    while (end.kept && python.PyDict_Next(end.kept, &place, &name, &module))
         (void)python.PyDict_DelItem(modules, name);
 }
 
@@ -451,7 +453,7 @@ static void end_put_back(struct python_object *modules, struct python_object *ta
 static bool end_take_apart(void)
 {
     /* All objects of the script are young, unless the collector has run since. */
-    const bool is_young = end_count_collections() == end_collections;
+    const bool is_young = end_count_collections() == end.collections;
     struct python_object *modules = python.PyImport_GetModuleDict();
     struct python_object *watched = end_watch_variables(modules);
     struct python_object *taken;
@@ -477,10 +479,10 @@ static bool end_take_apart(void)
 /* The functions that are to be called at the end. */
 static void end_call_functions(void)
 {
-    if (!end_atexit)
-        end_atexit = python.PyImport_ImportModule("atexit");
-    if (end_atexit)
-        python.Py_DecRef(python.PyObject_CallMethod(end_atexit, "_run_exitfuncs", NULL));
+    if (!end.atexit)
+        end.atexit = python.PyImport_ImportModule("atexit");
+    if (end.atexit)
+        python.Py_DecRef(python.PyObject_CallMethod(end.atexit, "_run_exitfuncs", NULL));
     python.PyErr_Clear();
 }
 
@@ -490,7 +492,7 @@ void script_end(int status)
     end_threads();
     (void)python.Py_MakePendingCalls();
     end_call_functions();
-    if (!end_is_alone() || end_count_names() != end_names)
+    if (!end_is_alone() || end_count_names() != end.names)
         end_slowly(status);
     if (!end_flush_both())
         end_slowly(status); /* it reports the error in the words of this version */

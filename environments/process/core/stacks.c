@@ -32,9 +32,11 @@ struct stacks_area {
 
 typedef void stacks_python(int number);
 
-static stacks_python *stacks_writer;    /* NULL: there is none */
-static struct stacks_area *stacks_area; /* NULL: there is none */
-static stacks_python *stacks_former;    /* the starter's: Python's handler for its signal */
+static struct {
+    stacks_python *writer;    /* NULL: there is none */
+    struct stacks_area *area; /* NULL: there is none */
+    stacks_python *former;    /* the starter's: Python's handler for its signal */
+} stacks;
 
 /* Lets Python register NUMBER as a signal whose handler writes stacks to descriptor 0, and takes
  * the signal back. Returns the handler, or NULL. */
@@ -60,25 +62,25 @@ void stacks_find_writer(void)
 
     python.PyErr_Clear();
     if (module && stacks_register(module, STACKS_OF_ONE, false))
-        stacks_writer = stacks_register(module, STACKS_OF_ALL, true);
+        stacks.writer = stacks_register(module, STACKS_OF_ALL, true);
 }
 
 void stacks_share(void)
 {
     void *area =
-        mmap(NULL, sizeof *stacks_area, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, sizeof *stacks.area, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    stacks_area = area == MAP_FAILED || !stacks_writer ? NULL : area;
+    stacks.area = area == MAP_FAILED || !stacks.writer ? NULL : area;
 }
 
 static void stacks_futex(int operation, unsigned value, const struct timespec *time)
 {
-    syscall(SYS_futex, &stacks_area->is_done, operation, value, time, NULL, 0);
+    syscall(SYS_futex, &stacks.area->is_done, operation, value, time, NULL, 0);
 }
 
 static void stacks_be_done(void)
 {
-    atomic_store(&stacks_area->is_done, 1);
+    atomic_store(&stacks.area->is_done, 1);
     stacks_futex(FUTEX_WAKE, 1, NULL);
 }
 
@@ -88,9 +90,9 @@ static void stacks_write_to(int file, int number)
 {
     ssize_t length;
 
-    stacks_writer(number);
-    length = pread(file, stacks_area->text, CONTROL_STACKS_BYTES, 0);
-    atomic_store(&stacks_area->length, length > 0 ? (unsigned)length : 0);
+    stacks.writer(number);
+    length = pread(file, stacks.area->text, CONTROL_STACKS_BYTES, 0);
+    atomic_store(&stacks.area->length, length > 0 ? (unsigned)length : 0);
 }
 
 /* In the copy, which has this thread only, while the other threads may have been anywhere: only
@@ -126,7 +128,7 @@ static void stacks_on_signal(int number, siginfo_t *information, void *context)
     if (copy < 0)
         stacks_be_done();
     errno = error;
-    stacks_former(number);
+    stacks.former(number);
 }
 
 /* The signal is the starter's, so the script sees no further signal handled. A script that has a
@@ -135,10 +137,10 @@ void stacks_answer(void)
 {
     struct sigaction action;
 
-    if (!stacks_area || sigaction(STARTER_SIGNAL, NULL, &action) < 0 ||
+    if (!stacks.area || sigaction(STARTER_SIGNAL, NULL, &action) < 0 ||
         action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
         return;
-    stacks_former = action.sa_handler;
+    stacks.former = action.sa_handler;
     action.sa_sigaction = stacks_on_signal;
     action.sa_flags |= SA_SIGINFO;
     (void)sigaction(STARTER_SIGNAL, &action, NULL);
@@ -148,15 +150,15 @@ void stacks_leave(void)
 {
     struct sigaction action;
 
-    if (!stacks_area)
+    if (!stacks.area)
         return;
-    if (stacks_former && sigaction(STARTER_SIGNAL, NULL, &action) == 0) {
-        action.sa_handler = stacks_former;
+    if (stacks.former && sigaction(STARTER_SIGNAL, NULL, &action) == 0) {
+        action.sa_handler = stacks.former;
         action.sa_flags &= ~SA_SIGINFO;
         (void)sigaction(STARTER_SIGNAL, &action, NULL);
     }
-    munmap(stacks_area, sizeof *stacks_area);
-    stacks_area = NULL;
+    munmap(stacks.area, sizeof *stacks.area);
+    stacks.area = NULL;
 }
 
 /* When the time is over, a part of the stacks is better than none. */
@@ -165,7 +167,7 @@ static void stacks_wait(void)
     const double deadline = clock_seconds() + STACKS_SECONDS;
     double left;
 
-    while (!atomic_load(&stacks_area->is_done) && (left = deadline - clock_seconds()) > 0) {
+    while (!atomic_load(&stacks.area->is_done) && (left = deadline - clock_seconds()) > 0) {
         const struct timespec time = {.tv_nsec = (long)(left * 1e9)};
 
         stacks_futex(FUTEX_WAIT, 0, &time);
@@ -176,14 +178,14 @@ size_t stacks_take(pid_t pid, char *text)
 {
     size_t length;
 
-    if (!stacks_area)
+    if (!stacks.area)
         return 0;
-    atomic_store(&stacks_area->is_done, 0);
+    atomic_store(&stacks.area->is_done, 0);
     syscall(SYS_tgkill, pid, pid, STARTER_SIGNAL); /* to its main thread */
     stacks_wait();
-    length = atomic_load(&stacks_area->length);
+    length = atomic_load(&stacks.area->length);
     if (length > CONTROL_STACKS_BYTES)
         return 0;
-    memcpy(text, stacks_area->text, length);
+    memcpy(text, stacks.area->text, length);
     return length;
 }

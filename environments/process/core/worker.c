@@ -27,11 +27,13 @@
 #include <unistd.h>
 
 /* One supervisor has one worker. */
-static const struct worker_job *worker_job;
-static const int *worker_descriptors;
-static size_t worker_count;
-static bool worker_has_network; /* made by the zygote */
-static char worker_name[16];    /* the zygote's name; a supervisor has another */
+static struct {
+    const struct worker_job *job;
+    const int *descriptors;
+    size_t count;
+    bool has_network; /* made by the zygote */
+    char name[16];    /* the zygote's; a supervisor has another */
+} worker;
 
 /* Writes to descriptors of the server, which has the right to move others there. */
 static void worker_enter_cgroups(const int *procs, size_t count)
@@ -42,7 +44,7 @@ static void worker_enter_cgroups(const int *procs, size_t count)
 
 static void worker_prepare(struct runner_preparation *preparation, const struct program *program)
 {
-    if (preparation->layers & LAYER_NETWORK && !worker_has_network)
+    if (preparation->layers & LAYER_NETWORK && !worker.has_network)
         runner_need(NEED_ALWAYS, network_prepare(), "cannot prepare an own network");
     runner_need(NEED_ALWAYS, unshare(CLONE_NEWCGROUP), "cgroup namespace: unshare");
     script_prepare(preparation);
@@ -59,10 +61,10 @@ static void worker_close_descriptors(void)
 {
     int last = STDERR_FILENO;
 
-    for (size_t i = 0; i < worker_job->count; i++)
-        if (worker_job->kept[i] > last) {
-            kernel_close(last + 1, worker_job->kept[i] - 1);
-            last = worker_job->kept[i];
+    for (size_t i = 0; i < worker.job->count; i++)
+        if (worker.job->kept[i] > last) {
+            kernel_close(last + 1, worker.job->kept[i] - 1);
+            last = worker.job->kept[i];
         }
     kernel_close(last + 1, INT_MAX);
 }
@@ -94,8 +96,8 @@ static _Noreturn void worker_become(const struct program *program,
 
     setsid();
     networks_forget();
-    confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_OUTPUT], STDOUT_FILENO), "output", "");
-    confine_need(fd, dup2(worker_descriptors[ZYGOTE_ORDER_ERRORS], STDERR_FILENO), "errors", "");
+    confine_need(fd, dup2(worker.descriptors[ZYGOTE_ORDER_OUTPUT], STDOUT_FILENO), "output", "");
+    confine_need(fd, dup2(worker.descriptors[ZYGOTE_ORDER_ERRORS], STDERR_FILENO), "errors", "");
     confine_need(fd, chdir(program->directory), "cannot enter the working directory ",
                  program->directory);
     if (preparation->layers & LAYER_FILES)
@@ -107,10 +109,10 @@ static _Noreturn void worker_become(const struct program *program,
     sigprocmask(SIG_SETMASK, &none, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
     worker_close_descriptors();
-    prctl(PR_SET_NAME, worker_name);
-    worker_job->prepare();
+    prctl(PR_SET_NAME, worker.name);
+    worker.job->prepare();
     worker_wait();
-    worker_job->begin();
+    worker.job->begin();
     _exit(127);
 }
 
@@ -119,8 +121,8 @@ static pid_t worker_fork(const struct program *program,
 {
     pid_t pid = confine_fork(program, preparation, worker_become, ret_fd);
 
-    for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker_count; i++) /* their end is the worker's */
-        close(worker_descriptors[i]);
+    for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker.count; i++) /* their end is the worker's */
+        close(worker.descriptors[i]);
     prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
     runner_need(NEED_ALWAYS, filter_install(FILTER_WORKER), "cannot filter system calls");
     return pid;
@@ -143,7 +145,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
 {
     const struct control_supervisor self = {.pid = 0};
     struct runner_preparation preparation = {
-        .layers = worker_job->layers & ~(unsigned)(LAYER_NURSERY | LAYER_UID),
+        .layers = worker.job->layers & ~(unsigned)(LAYER_NURSERY | LAYER_UID),
         .has_mounts = true,
         .rules = -1,
         .starter = -1,
@@ -156,12 +158,12 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     kernel_close(ZYGOTE_ORDERS_FD, ZYGOTE_PRINTS_FD); /* nobody but the zygote gets orders */
     networks_forget_others();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_GET_NAME, worker_name);
+    prctl(PR_GET_NAME, worker.name);
     prctl(PR_SET_NAME, "pyexecd-runner");
     message_send(CONTROL_SUPERVISOR, &self, sizeof self);
     runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
-    worker_parse(worker_job, &program);
+    worker_parse(worker.job, &program);
     worker_prepare(&preparation, &program);
     stacks_share();
     supervise(&preparation, &worker_start, &program);
@@ -189,16 +191,16 @@ int worker_make(const struct worker_job *job, const int *descriptors, size_t cou
     const gid_t gid = getegid();
     pid_t pid;
 
-    worker_job = job;
-    worker_descriptors = descriptors;
-    worker_count = count;
-    worker_has_network = job->layers & LAYER_NETWORK && networks_enter();
-    if (job->layers & LAYER_NETWORK && !worker_has_network)
+    worker.job = job;
+    worker.descriptors = descriptors;
+    worker.count = count;
+    worker.has_network = job->layers & LAYER_NETWORK && networks_enter();
+    if (job->layers & LAYER_NETWORK && !worker.has_network)
         flags |= CLONE_NEWNET;
     pid = worker_clone(flags);
     if (pid == 0)
         worker_supervise(descriptors, count, uid, gid);
-    if (worker_has_network)
+    if (worker.has_network)
         networks_leave();
     return pid < 0 ? -1 : 0;
 }

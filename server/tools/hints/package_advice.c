@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
-#include "environments/packages/package_name.h"
 #include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
+#include "environments/packages/requirement.h"
 #include "server/tools/code/script_block.h"
 
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 static bool package_advice_lists(const struct environment *environment, const char *requirement)
 {
     const json_t *listed = packages_definition_read(environment->definition).pip_packages;
-    AUTO_FREE char *wanted = package_name_normalize(requirement);
+    AUTO_FREE char *wanted = requirement_name(requirement);
     const json_t *item;
     size_t i;
 
     if (environment->facts && python_facts_have(environment->facts, wanted))
         return true;
     json_array_foreach (listed, i, item) {
-        AUTO_FREE char *name = package_name_normalize(json_string_value(item));
+        AUTO_FREE char *name = requirement_name(json_string_value(item));
 
         if (strcmp(name, wanted) == 0)
             return true;

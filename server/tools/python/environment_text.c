@@ -61,18 +61,25 @@ static const char *environment_text_approval(enum approval_policy policy)
     return words[policy];
 }
 
+static void environment_text_append_image(struct buffer *line, const json_t *definition)
+{
+    const struct docker_definition docker = docker_definition_read(definition);
+
+    if (docker.dockerfile)
+        buffer_print(line, ", image built from %.*s", WORD_BYTES, docker.dockerfile);
+    else if (docker.image)
+        buffer_print(line, ", image %.*s", WORD_BYTES, docker.image);
+}
+
 /* The version from a preparation, a survey or the configuration; nothing before. */
 static void append_python(struct buffer *line, const struct environment *environment)
 {
-    const char *image = docker_definition_read(environment->definition).image;
     const char *version = environment->ops->python_version(environment);
 
     if (!version && environment->facts)
         version = environment->facts->version;
     if (!version)
         version = venv_definition_read(environment->definition).python_version;
-    if (image)
-        buffer_print(line, ", image %.*s", WORD_BYTES, image);
     if (version)
         buffer_print(line, ", Python %.*s", WORD_BYTES, version);
 }
@@ -226,6 +233,7 @@ char *environment_text(const struct environment *environment, const struct envir
 
     buffer_init(&line, LINE_BYTES);
     buffer_print(&line, "%s: %s", environment->name, environment->ops->kind->name);
+    environment_text_append_image(&line, environment->definition);
     append_python(&line, environment);
     append_packages(&line, environment);
     environment_text_append_sandbox(&line, environment, usual);

@@ -1,4 +1,4 @@
-/* SHA-256 against the examples of its standard, in every possible split. */
+/* SHA-256 against the examples of its standard, in every possible split; signatures. */
 #include "base/digest.h"
 
 #include "base/memory.h"
@@ -81,12 +81,58 @@ static void test_strings_cannot_be_shifted(void **state)
     }
 }
 
+static const unsigned char KEY[DIGEST_KEY_BYTES] = "0123456789abcdef0123456789abcdef";
+static const char DATA[] = "what is signed";
+
+/* Python: hmac.new(b"0123456789abcdef0123456789abcdef", b"what is signed", "sha256") */
+static const unsigned char SIGNATURE[DIGEST_BYTES] = {
+    0x63, 0x61, 0xa0, 0x87, 0x71, 0x0d, 0x52, 0x4e, 0x83, 0x69, 0x8a, 0xc2, 0x33, 0x16, 0x08, 0x75,
+    0x12, 0xd9, 0x3d, 0x53, 0xec, 0xee, 0x7d, 0xde, 0xa4, 0x72, 0x9a, 0xe3, 0x67, 0x80, 0x80, 0x3c};
+
+static void test_a_signature_is_the_one_that_others_make(void **state)
+{
+    unsigned char signature[DIGEST_BYTES];
+
+    (void)state;
+    digest_sign(KEY, DATA, strlen(DATA), signature);
+    assert_memory_equal(signature, SIGNATURE, sizeof signature);
+    assert_true(digest_verify(KEY, DATA, strlen(DATA), signature, sizeof signature));
+}
+
+static void test_any_other_bit_of_a_signature_is_noticed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof SIGNATURE * 8; i++) {
+        unsigned char signature[DIGEST_BYTES];
+
+        memcpy(signature, SIGNATURE, sizeof signature);
+        signature[i / 8] ^= (unsigned char)(1U << i % 8);
+        assert_false(digest_verify(KEY, DATA, strlen(DATA), signature, sizeof signature));
+    }
+}
+
+static void test_another_key_text_or_length_is_noticed(void **state)
+{
+    unsigned char key[DIGEST_KEY_BYTES];
+
+    (void)state;
+    memcpy(key, KEY, sizeof key);
+    key[0] ^= 1;
+    assert_false(digest_verify(key, DATA, strlen(DATA), SIGNATURE, sizeof SIGNATURE));
+    assert_false(digest_verify(KEY, DATA, strlen(DATA) - 1, SIGNATURE, sizeof SIGNATURE));
+    assert_false(digest_verify(KEY, DATA, strlen(DATA), SIGNATURE, sizeof SIGNATURE - 1));
+    assert_false(digest_verify(KEY, DATA, strlen(DATA), SIGNATURE, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_examples_of_the_standard_in_every_split),
         cmocka_unit_test(test_a_million_bytes),
         cmocka_unit_test(test_strings_cannot_be_shifted),
+        cmocka_unit_test(test_a_signature_is_the_one_that_others_make),
+        cmocka_unit_test(test_any_other_bit_of_a_signature_is_noticed),
+        cmocka_unit_test(test_another_key_text_or_length_is_noticed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,11 +50,21 @@ static void test_what_a_definition_leaves_out_is_the_schemas(void **state)
     assert_null(definition.runtime);
 }
 
+static void test_a_dockerfile_stands_for_the_image(void **state)
+{
+    AUTO_JSON json_t *json = define("{\"dockerfile\": \"/d\"}");
+    const struct docker_definition definition = docker_definition_read(json);
+
+    (void)state;
+    assert_string_equal(definition.dockerfile, "/d");
+    assert_null(definition.image);
+}
+
 static void test_what_a_definition_says_counts(void **state)
 {
     AUTO_JSON json_t *json = define(
         "{\"host\": \"tcp://lab:2376\", \"tls\": {\"ca_file\": \"/ca\", \"cert_file\": \"/c\","
-        " \"key_file\": \"/k\"}, \"image\": \"lab\", \"dockerfile\": \"/d\","
+        " \"key_file\": \"/k\"}, \"image\": \"lab\","
         " \"build_args\": {\"A\": \"1\"}, \"pull\": \"never\", \"network\": \"bridge\","
         " \"pip_packages\": [\"numpy\"], \"volumes\": {\"/a\": \"/b\"}, \"user\": \"1:2\","
         " \"extra_hosts\": [\"a:192.0.2.7\"], \"container_name_prefix\": \"lab_\","
@@ -68,7 +78,6 @@ static void test_what_a_definition_says_counts(void **state)
     assert_string_equal(definition.tls.cert_file, "/c");
     assert_string_equal(definition.tls.key_file, "/k");
     assert_string_equal(definition.image, "lab");
-    assert_string_equal(definition.dockerfile, "/d");
     assert_int_equal(json_object_size(definition.build_args), 1);
     assert_string_equal(definition.pull, "never");
     assert_true(packages_definition_names_any(&definition.packages));
@@ -148,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_definition_leaves_out_is_the_schemas),
+        cmocka_unit_test(test_a_dockerfile_stands_for_the_image),
         cmocka_unit_test(test_what_a_definition_says_counts),
         cmocka_unit_test(test_what_no_schema_finds_names_the_key_to_blame),
         cmocka_unit_test(test_right_volumes_and_hosts_pass),
