@@ -115,8 +115,7 @@ static void kept_call_on_output(struct exec *exec, enum frame_stream stream, con
     docker_output_feed(&call->output, stream, data, length);
     if (!call->output.has_words)
         return;
-    if (call->ask.step != KEPT_TRY_PLAIN)
-        exec_dismiss(exec);
+    exec_dismiss(exec);
     if (call->output.words.failure == 0 && was_clean(&call->output.words))
         ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
 }

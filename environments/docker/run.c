@@ -179,9 +179,9 @@ static void docker_run_look(struct docker_run *run)
 {
     if (run->state == DOCKER_RUN_ASKING && run->output.has_begun)
         docker_run_set_state(run, DOCKER_RUN_RUNNING);
-    if (run->order->stays || !run->output.has_words)
+    if (!run->output.has_words)
         return;
-    if (are_enough(&run->output.words))
+    if (!run->order->stays && are_enough(&run->output.words))
         ev_feed_event(docker_run_loop(run), &run->complete, EV_CUSTOM);
     else
         docker_run_dismiss(run);
@@ -237,8 +237,10 @@ static void docker_run_on_started(struct container *container)
 
     if (run->state == DOCKER_RUN_TAKING)
         docker_run_ask(run);
-    else if (run->state == DOCKER_RUN_STARTING)
-        docker_run_set_state(run, DOCKER_RUN_RUNNING);
+    if (run->state != DOCKER_RUN_STARTING)
+        return;
+    docker_run_set_state(run, DOCKER_RUN_RUNNING);
+    docker_run_look(run); /* the last words may have come before */
 }
 
 /* Kills a container that has not answered. Its end will show that nothing has run. */
@@ -256,8 +258,7 @@ static int docker_run_start_container(struct docker_run *run, struct error *err)
 
     docker_output_init(&run->output, run->execution.listener);
     run->streams.is_plain = run->order->stays;
-    if (run->order->stays)
-        docker_order_offer_streams(run->order, own.code_file, &run->streams);
+    docker_order_offer_streams(run->order, own.code_file, &run->streams);
     own.streams = direct_streams_path(&run->streams);
     definition = docker_order_describe(run->order, &own, err);
     if (!definition)
