@@ -62,8 +62,6 @@ const char *direct_streams_path(const struct direct_streams *streams);
  * take it. */
 void direct_streams_withdraw(struct direct_streams *streams);
 
-/* Moves streams that are READY to TO, which has been initialised; ends the others. */
-void direct_streams_move(struct direct_streams *from, struct direct_streams *to);
 bool direct_streams_are_ready(const struct direct_streams *streams);
 
 /* The wire is here, and what the program prints comes from the engine. */
