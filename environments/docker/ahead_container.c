@@ -1,13 +1,9 @@
 #include "environments/docker/ahead_container.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/state.h"
-#include "environments/docker/docker_go.h"
 #include "environments/docker/order.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
@@ -19,33 +15,6 @@
 
 enum { CODE_NAME_DIGITS = 16 };
 
-static const struct state ahead_container_states[] = {
-    [AHEAD_CONTAINER_STARTING] = {"starting", 1 << AHEAD_CONTAINER_WAITING |
-                                                  1 << AHEAD_CONTAINER_TAKEN |
-                                                  1 << AHEAD_CONTAINER_OVER},
-    [AHEAD_CONTAINER_WAITING] = {"waiting", 1 << AHEAD_CONTAINER_TAKEN | 1 << AHEAD_CONTAINER_OVER},
-    [AHEAD_CONTAINER_TAKEN] = {"taken", 0},
-    [AHEAD_CONTAINER_OVER] = {"over", 0},
-};
-
-static void ahead_container_set_state(struct ahead_container *container,
-                                      enum ahead_container_state state)
-{
-    if (container->state == AHEAD_CONTAINER_STARTING)
-        container->seconds = clock_seconds() - container->waiting.since;
-    state_change(ahead_container_states, container->state, state, "container ahead %s",
-                 container->name);
-    container->state = state;
-}
-
-static void ahead_container_on_started(struct container *started)
-{
-    struct ahead_container *container = CONTAINER_OF(started, struct ahead_container, container);
-
-    if (container->state == AHEAD_CONTAINER_STARTING)
-        ahead_container_set_state(container, AHEAD_CONTAINER_WAITING);
-}
-
 /* Output before there is a script, such as a warning of the image's Python, would be lost. */
 static void ahead_container_on_printed(struct execution_listener *listener,
                                        enum process_stream stream, const char *data, size_t length)
@@ -56,36 +25,15 @@ static void ahead_container_on_printed(struct execution_listener *listener,
     (void)data;
     (void)length;
     container->has_printed = true;
-    container_kill(&container->container);
+    docker_tree_kill(container->tree);
 }
 
-static void ahead_container_on_output(struct container *printing, enum frame_stream stream,
-                                      const char *data, size_t length)
+static void ahead_container_on_ended(struct docker_tree_owner *owner)
 {
-    docker_output_feed(&CONTAINER_OF(printing, struct ahead_container, container)->output, stream,
-                       data, length);
-}
+    struct ahead_container *container = CONTAINER_OF(owner, struct ahead_container, owner);
 
-static void ahead_container_on_direct_output(struct direct_streams *streams,
-                                             enum frame_stream stream, const char *data,
-                                             size_t length)
-{
-    docker_output_print(&CONTAINER_OF(streams, struct ahead_container, streams)->output, stream,
-                        data, length);
-}
-
-static void ahead_container_on_said(struct direct_streams *streams, const char *data, size_t length)
-{
-    docker_output_feed(&CONTAINER_OF(streams, struct ahead_container, streams)->output,
-                       FRAME_STDOUT, data, length);
-}
-
-static void ahead_container_on_ended(struct container *ended, const struct container_end *end)
-{
-    struct ahead_container *container = CONTAINER_OF(ended, struct ahead_container, container);
-
-    log_debug("container ahead %s: it has ended: %s", container->name, end->failure);
-    ahead_container_set_state(container, AHEAD_CONTAINER_OVER);
+    log_debug("container ahead %s: it has ended: %s", container->tree->name,
+              container->tree->end.failure);
     container->over(container);
 }
 
@@ -103,50 +51,22 @@ static int make_code_file(struct ahead_container *container, const struct docker
     return container->code < 0 ? -1 : 0;
 }
 
-static int ahead_container_start(struct ahead_container *container,
-                                 const struct docker_order *order, struct error *err)
-{
-    const struct docker_order_container own = {
-        .code_file = container->code_file,
-        .streams = direct_streams_path(&container->streams),
-        .idle_seconds = WAITING_SECONDS,
-    };
-    AUTO_JSON json_t *definition = docker_order_describe(order, &own, err);
-
-    if (!definition)
-        return -1;
-    container_start(&container->container, order->site->engine,
-                    &(struct container_plan){
-                        .name = container->name,
-                        .definition = definition,
-                        .start_timeout = order->site->definition.container_startup_timeout,
-                        .is_told = true,
-                    });
-    return 0;
-}
-
 struct ahead_container *ahead_container_new(const struct docker_order *order, json_t *key,
                                             struct error *err)
 {
     struct ahead_container *container = NEW(struct ahead_container);
+    struct docker_order_container own = {.idle_seconds = WAITING_SECONDS};
 
     waiting_init(&container->waiting);
     container->key = key;
     container->directory = memory_copy_string(order->request.directory);
-    container->site = order->site;
     container->code = -1;
-    container->name = docker_site_name(order->site);
-    container->container.output = ahead_container_on_output;
-    container->container.started = ahead_container_on_started;
-    container->container.ended = ahead_container_on_ended;
-    container->streams.output = ahead_container_on_direct_output;
-    container->streams.said = ahead_container_on_said;
+    container->owner.ended = ahead_container_on_ended;
     container->listener.output = ahead_container_on_printed;
-    docker_output_init(&container->output, &container->listener);
-    direct_streams_init(&container->streams, engine_loop(order->site->engine));
+    container->tree = docker_tree_new(order->site, &container->owner, &container->listener);
     if (make_code_file(container, order, err) == 0) {
-        docker_order_offer_streams(order, container->code_file, &container->streams);
-        if (ahead_container_start(container, order, err) == 0)
+        own.code_file = container->code_file;
+        if (docker_tree_start(container->tree, order, own, err) == 0)
             return container;
     }
     ahead_container_free(container);
@@ -157,29 +77,24 @@ void ahead_container_free(struct ahead_container *container)
 {
     if (!container)
         return;
-    container_cancel(&container->container);
-    direct_streams_end(&container->streams);
+    docker_tree_free(container->tree);
     waiting_withdraw(&container->waiting);
     if (container->code >= 0) {
         (void)unlink(container->code_file);
         close(container->code);
     }
+    docker_go_deinit(&container->go);
     json_decref(container->key);
     free(container->directory);
-    free(container->name);
     free(container->code_file);
     free(container);
 }
 
-int ahead_container_take(struct ahead_container *container, const char *code, size_t length,
-                         const struct ahead_container_places *to, bool *ret_runs, struct error *err)
+struct docker_tree *ahead_container_take(struct ahead_container *container, const char *code,
+                                         size_t length, struct error *err)
 {
-    if (docker_go_put(to->go, container->site, container->code, code, length, err) < 0)
-        return -1;
-    *ret_runs = container->state == AHEAD_CONTAINER_WAITING;
-    ahead_container_set_state(container, AHEAD_CONTAINER_TAKEN);
-    container_move(&container->container, to->container);
-    direct_streams_move(&container->streams, to->streams);
-    docker_output_take_wire(to->output, &container->output);
-    return 0;
+    if (docker_go_put(&container->go, container->tree->site, container->code, code, length, err) <
+        0)
+        return NULL;
+    return STEAL_PTR(container->tree);
 }

@@ -71,7 +71,7 @@ static void ahead_pool_note_early(struct ahead_pool *pool, const json_t *key)
 
 static bool ahead_pool_is_for(const struct ahead_container *container, const json_t *key)
 {
-    return key && container->state <= AHEAD_CONTAINER_WAITING && json_equal(container->key, key);
+    return key && json_equal(container->key, key);
 }
 
 /* The first container for KEY in DIRECTORY. Removes the containers of DIRECTORY for other keys. */

@@ -327,14 +327,13 @@ static json_t *describe_host(const struct docker_container *container)
     return host;
 }
 
-/* Standard input is the lifeline of the init of a kept container: it ends with the connection of
- * the server. To a container that waits for its script, or has a session, it is the wire, too.
- * Other containers have none: nothing is to be said to them. */
+/* Standard input is the lifeline of the init: it ends with the connection of the server. To an init
+ * with a script it is the wire, too. */
 static void container_description_set_streams(json_t *description,
                                               const struct docker_container *container)
 {
     const bool is_kept = purposes[container->purpose].is_kept;
-    const bool has_input = is_kept || container->idle_seconds > 0 || container->is_session;
+    const bool has_input = container->purpose != DOCKER_ASK; /* an answer needs no lifeline */
 
     json_object_set_new(description, "Tty", json_false());
     json_object_set_new(description, "OpenStdin", json_boolean(has_input));
@@ -382,7 +381,7 @@ json_t *docker_exec_describe(const struct docker_container *container)
                      "User", container->user,                              //
                      "AttachStdout", 1,                                    //
                      "AttachStderr", 1,                                    //
-                     "AttachStdin", container->idle_seconds > 0,           //
+                     "AttachStdin", has_workspace,                         //
                      "Tty", 0);
 }
 

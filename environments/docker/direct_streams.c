@@ -25,7 +25,7 @@ enum {
 };
 
 static const struct state direct_streams_states[] = {
-    [DIRECT_STREAMS_NONE] = {"none", 1 << DIRECT_STREAMS_OFFERED | 1 << DIRECT_STREAMS_READY},
+    [DIRECT_STREAMS_NONE] = {"none", 1 << DIRECT_STREAMS_OFFERED},
     [DIRECT_STREAMS_OFFERED] = {"offered", 1 << DIRECT_STREAMS_ASKED | 1 << DIRECT_STREAMS_NONE},
     [DIRECT_STREAMS_ASKED] = {"asked", 1 << DIRECT_STREAMS_READY | 1 << DIRECT_STREAMS_NONE},
     [DIRECT_STREAMS_READY] = {"ready", 1 << DIRECT_STREAMS_NONE},
@@ -299,24 +299,6 @@ void direct_streams_withdraw(struct direct_streams *streams)
 bool direct_streams_are_plain(const struct direct_streams *streams)
 {
     return streams->is_plain && streams->state == DIRECT_STREAMS_READY;
-}
-
-void direct_streams_move(struct direct_streams *from, struct direct_streams *to)
-{
-    if (!direct_streams_are_ready(from)) {
-        direct_streams_end(from);
-        return;
-    }
-    ev_io_stop(from->loop, &from->socket_watcher);
-    direct_streams_set_state(from, DIRECT_STREAMS_NONE);
-    direct_streams_set_state(to, DIRECT_STREAMS_READY);
-    to->socket = STEAL_FD(from->socket);
-    direct_streams_watch_socket(to);
-    for (int i = 0; i < FRAME_STREAMS; i++) {
-        ev_io_stop(from->loop, &from->watchers[i]);
-        to->pipes[i] = STEAL_FD(from->pipes[i]);
-    }
-    direct_streams_watch_pipes(to);
 }
 
 void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length)

@@ -1,17 +1,16 @@
 /* The streams of a container without the engine between, where both are on this machine.
  *
  * The output of a container goes through several processes of its engine, which costs more than a
- * script that prints one line. So a container that waits for its script finds a socket of the
- * server's at DOCKER_STREAMS. Its init connects to it before anything else runs there, says hello,
- * and gets two pipes in return: its program prints into them. The socket is the wire
- * (engine/wire.h), and the input of the init.
+ * script that prints one line. So a container finds a socket of the server's at DOCKER_STREAMS. Its
+ * init connects to it before anything else runs there, says hello, and gets two pipes in return:
+ * its program prints into them. The socket is the wire (engine/wire.h), and the input of the init.
  *
  * A container that stays, to be looked at, gets no pipes: its program prints to the engine, which
  * keeps it, and only the wire is here.
  *
  * An init that cannot connect, or whose connection ends before the pipes come, keeps the streams of
- * the engine. Code of a script runs there only when the socket is not offered any more, so nobody
- * else can pass for the init. */
+ * the engine. Only the first connection is accepted, and the init connects first: what hinders it
+ * would hinder a script, too. So nobody else can pass for the init. */
 #pragma once
 
 #include "base/error.h"
@@ -63,8 +62,6 @@ const char *direct_streams_path(const struct direct_streams *streams);
  * take it. */
 void direct_streams_withdraw(struct direct_streams *streams);
 
-/* Moves streams that are READY to TO, which has been initialised; ends the others. */
-void direct_streams_move(struct direct_streams *from, struct direct_streams *to);
 bool direct_streams_are_ready(const struct direct_streams *streams);
 
 /* The wire is here, and what the program prints comes from the engine. */

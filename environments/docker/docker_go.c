@@ -3,8 +3,6 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/docker/site.h"
-#include "environments/engine/container.h"
-#include "environments/engine/exec.h"
 #include "environments/engine/go.h"
 #include "environments/engine/wire.h"
 
@@ -60,19 +58,4 @@ void docker_go_deinit(struct docker_go *go)
 {
     free(go->bytes);
     *go = (struct docker_go){0};
-}
-
-/* The buffer has room for one script (PYTHON_CODE_BYTES); a go that does not fit gets no answer. */
-void docker_go_tell_container(const struct docker_go *go, struct container *container)
-{
-    struct error ignored = ERROR_INIT;
-
-    (void)container_send(container, go->bytes, go->length, &ignored);
-}
-
-void docker_go_tell_exec(const struct docker_go *go, struct exec *exec)
-{
-    struct error ignored = ERROR_INIT;
-
-    (void)exec_send(exec, go->bytes, go->length, &ignored);
 }

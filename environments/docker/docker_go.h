@@ -7,9 +7,7 @@
 
 #include <stddef.h>
 
-struct container;
 struct docker_site;
-struct exec;
 
 struct docker_go {
     char *bytes; /* owned: frames of the wire; NULL: there is none */
@@ -21,6 +19,3 @@ struct docker_go {
 int docker_go_put(struct docker_go *go, const struct docker_site *site, int file, const char *code,
                   size_t length, struct error *err);
 void docker_go_deinit(struct docker_go *go);
-
-void docker_go_tell_container(const struct docker_go *go, struct container *container);
-void docker_go_tell_exec(const struct docker_go *go, struct exec *exec);

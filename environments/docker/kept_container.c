@@ -6,13 +6,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/state.h"
-#include "environments/docker/end.h"
+#include "environments/docker/docker_go.h"
 #include "environments/docker/image.h"
-#include "environments/docker/kept_ask.h"
-#include "environments/docker/output.h"
+#include "environments/docker/kept_try.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
-#include "environments/engine/exec.h"
+#include "environments/docker/tree.h"
 #include "environments/process/waiting.h"
 #include "environments/run_variables.h"
 
@@ -29,34 +28,25 @@
 /* One script in a kept container. */
 struct kept_call {
     struct execution execution;
+    struct docker_tree_owner owner;
     struct kept_container *container; /* borrowed */
-    struct exec exec;
-    struct container_end end; /* of the exec, once it is over */
-    bool killed;
-    bool out_of_disk;               /* killed for it */
-    bool never_began;               /* its script has certainly not begun */
-    bool is_lost;                   /* it may have begun or not */
-    const struct last_words *words; /* of `output`, once it is over; or NULL */
-    struct docker_output output;
-    ev_prepare complete; /* fed, never started: it has ended, as its last words say */
-    struct kept_ask ask;
-    char *python;      /* owned: the program */
-    char **program;    /* owned: what is executed */
-    char **variables;  /* owned: its own; or NULL */
-    double timeout;    /* seconds */
-    double started_at; /* monotonic seconds */
+    struct docker_tree *tree;         /* owned: the run of this STEP */
+    enum kept_try step;
+    struct docker_go go; /* for its script */
+    bool out_of_disk;    /* killed for it */
+    char *python;        /* owned: the program */
+    char **program;      /* owned: what is executed */
+    char **variables;    /* owned: its own; or NULL */
+    double timeout;      /* seconds */
+    double started_at;   /* monotonic seconds */
 };
 
 static const struct state kept_container_states[] = {
     [KEPT_CONTAINER_STARTING] = {"starting", 1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_ENDING |
                                                  1 << KEPT_CONTAINER_OVER},
-    [KEPT_CONTAINER_BUSY] = {"busy", 1 << KEPT_CONTAINER_IDLE | 1 << KEPT_CONTAINER_KILLING |
-                                         1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING},
+    [KEPT_CONTAINER_BUSY] = {"busy", 1 << KEPT_CONTAINER_IDLE | 1 << KEPT_CONTAINER_ENDING},
     [KEPT_CONTAINER_IDLE] = {"idle", 1 << KEPT_CONTAINER_BUSY | 1 << KEPT_CONTAINER_OVER},
-    [KEPT_CONTAINER_KILLING] = {"killing",
-                                1 << KEPT_CONTAINER_ENDING | 1 << KEPT_CONTAINER_DRAINING},
     [KEPT_CONTAINER_ENDING] = {"ending", 1 << KEPT_CONTAINER_OVER},
-    [KEPT_CONTAINER_DRAINING] = {"draining", 1 << KEPT_CONTAINER_OVER},
     [KEPT_CONTAINER_OVER] = {"over", 0},
 };
 
@@ -72,7 +62,7 @@ static void kept_container_set_state(struct kept_container *container,
     }
     if (state == KEPT_CONTAINER_BUSY)
         kept_size_watch(&container->size, container_id(&container->container));
-    if (state == KEPT_CONTAINER_KILLING || state == KEPT_CONTAINER_ENDING)
+    if (state == KEPT_CONTAINER_ENDING)
         container_kill(&container->container);
 }
 
@@ -91,9 +81,8 @@ void kept_container_free(struct kept_container *container)
 
 static void kept_call_free(struct kept_call *call)
 {
-    ev_clear_pending(engine_loop(call->container->site->engine), &call->complete);
-    exec_cancel(&call->exec);
-    docker_go_deinit(&call->ask.go);
+    docker_tree_free(call->tree);
+    docker_go_deinit(&call->go);
     free(call->python);
     memory_free_strings(call->program);
     memory_free_strings(call->variables);
@@ -105,25 +94,14 @@ static bool was_clean(const struct last_words *words)
     return words->flags == 0 && words->leftovers == 0;
 }
 
-/* The output of a call */
-
-static void kept_call_on_output(struct exec *exec, enum frame_stream stream, const char *data,
-                                size_t length)
+static bool kept_call_has_enough(const struct docker_tree_owner *owner,
+                                 const struct last_words *words)
 {
-    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-
-    docker_output_feed(&call->output, stream, data, length);
-    if (!call->output.has_words)
-        return;
-    if (call->ask.step != KEPT_TRY_PLAIN)
-        exec_dismiss(exec);
-    if (call->output.words.failure == 0 && was_clean(&call->output.words))
-        ev_feed_event(engine_loop(call->container->site->engine), &call->complete, EV_CUSTOM);
+    (void)owner;
+    return words->failure == 0 && was_clean(words);
 }
 
 /* A call that begins */
-
-static void kept_call_on_ended(struct exec *exec, const struct container_end *end);
 
 /* The body of the request to create an exec for STEP. New reference. */
 static json_t *kept_call_describe(const struct kept_call *call, enum kept_try step)
@@ -143,60 +121,52 @@ static json_t *kept_call_describe(const struct kept_call *call, enum kept_try st
     return docker_exec_describe(&container);
 }
 
-static void kept_call_on_agreed(struct exec *exec)
+static struct docker_tree *kept_call_new_tree(struct kept_call *call)
 {
-    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-
-    kept_ask_send(&call->ask, exec);
+    return docker_tree_new(call->container->site, &call->owner, call->execution.listener);
 }
 
-/* Starts a new exec for the call. */
-static void kept_call_start_exec(struct kept_call *call, enum kept_try step)
+/* Starts a new run for the call. */
+static void kept_call_execute(struct kept_call *call, enum kept_try step)
 {
-    const struct kept_container *container = call->container;
     AUTO_JSON json_t *definition = kept_call_describe(call, step);
 
-    docker_output_init(&call->output, call->execution.listener);
-    call->output.is_mute = step != KEPT_TRY_PLAIN;
-    kept_ask_begin(&call->ask, step);
-    call->exec.agreed = step == KEPT_TRY_PLAIN ? NULL : kept_call_on_agreed;
-    exec_start(&call->exec, container->site->engine,
-               &(struct exec_plan){
-                   .container = container_id(&container->container),
-                   .definition = definition,
-                   .start_timeout = container->site->definition.container_startup_timeout,
-               });
+    call->step = step;
+    if (step != KEPT_TRY_PLAIN)
+        docker_tree_ask(call->tree, &call->go);
+    docker_tree_execute(call->tree, container_id(&call->container->container), definition,
+                        step != KEPT_TRY_PLAIN);
 }
 
-/* Takes the run that waits in the container, also if the call needs another one. */
+/* Takes the run that waits in the container. If the call needs another one, it is sent away. */
 static void kept_call_take_wait(struct kept_call *call)
 {
-    struct kept_container *container = call->container;
+    struct kept_wait *wait = &call->container->wait;
     AUTO_JSON json_t *key = kept_call_describe(call, KEPT_TRY_WAITING);
+    const bool is_for_it = json_equal(wait->key, key);
 
-    kept_ask_begin(&call->ask, KEPT_TRY_WAITING);
-    call->ask.is_for_it = json_equal(container->wait.key, key);
-    call->ask.seconds = kept_wait_seconds(&container->wait);
-    docker_output_init(&call->output, call->execution.listener);
-    call->output.is_mute = true;
-    call->exec.agreed = kept_call_on_agreed;
-    if (kept_wait_take(&container->wait, &call->exec, &call->output))
-        kept_call_on_agreed(&call->exec);
+    call->step = KEPT_TRY_WAITING;
+    docker_tree_free(call->tree);
+    call->tree = kept_wait_take(wait);
+    docker_tree_give(call->tree, &call->owner, call->execution.listener);
+    if (is_for_it)
+        docker_tree_ask(call->tree, &call->go);
+    else
+        docker_tree_dismiss(call->tree);
 }
 
 static void kept_container_begin_call(struct kept_container *container)
 {
     kept_container_set_state(container, KEPT_CONTAINER_BUSY);
-    if (kept_wait_is_there(&container->wait))
+    if (container->wait.tree)
         kept_call_take_wait(container->call);
     else
-        kept_call_start_exec(container->call, container->is_deaf ? KEPT_TRY_PLAIN : KEPT_TRY_OWN);
+        kept_call_execute(container->call, container->is_deaf ? KEPT_TRY_PLAIN : KEPT_TRY_OWN);
 }
 
 void kept_container_rest(struct kept_container *container)
 {
-    if (container->state != KEPT_CONTAINER_IDLE || !container->next ||
-        kept_wait_is_there(&container->wait))
+    if (container->state != KEPT_CONTAINER_IDLE || !container->next || container->wait.tree)
         return;
     kept_wait_start(&container->wait, container->site, container_id(&container->container),
                     STEAL_PTR(container->next));
@@ -204,41 +174,32 @@ void kept_container_rest(struct kept_container *container)
 
 /* The end of a call */
 
-/* Says why it is not known what the script has done, or that it has done nothing. */
-static void kept_call_explain(const struct kept_call *call, struct process_end *end)
+/* REASON for which its run has ended says more than the end of the container. */
+static void kept_call_explain(const struct kept_call *call, const char *reason,
+                              struct process_end *end)
 {
-    const char *reason =
-        *call->end.failure ? call->end.failure : "the container was removed from outside";
+    const bool never_began = call->tree->fate == DOCKER_TREE_NEVER_BEGAN;
 
-    if (call->killed || !(call->never_began || call->is_lost))
+    if (call->tree->killed || call->tree->fate == DOCKER_TREE_HAS_RUN)
         return;
-    end->vanished = call->never_began && !call->execution.is_starting;
-    snprintf(end->failure, sizeof end->failure, "%s: %.400s",
-             call->never_began ? "the script did not begin"
-                               : "the connection to the container was lost when the script was to "
-                                 "begin, so it may have run or not",
-             reason);
+    end->vanished = never_began && !call->execution.is_starting;
+    snprintf(end->failure, sizeof end->failure,
+             never_began ? "the script did not begin: %.400s" : "%s",
+             *reason ? reason : "the container was removed from outside");
 }
 
-static struct process_end kept_call_describe_end(const struct kept_call *call)
+static struct process_end kept_call_describe_end(struct kept_call *call)
 {
     const struct kept_container *container = call->container;
-    const struct container_end *seen =
-        container->state == KEPT_CONTAINER_OVER ? &container->end : &call->end;
-    const struct docker_observation observation = {
-        .killed = call->killed,
-        .out_of_memory = seen->out_of_memory,
-        .missing = container->site->missing,
-        .exit_code = seen->exit_code,
-        .seconds = clock_seconds() - call->started_at,
-        .failure = seen->failure,
-    };
+    AUTO_FREE char *reason = memory_copy_string(call->tree->end.failure);
+    struct process_end end;
 
-    struct process_end end = docker_end(&observation, call->words, call->python);
-
+    if (container->state == KEPT_CONTAINER_OVER)
+        call->tree->end = container->end; /* it knows more */
+    end = docker_tree_conclude(call->tree, call->started_at, call->python);
     end.out_of_disk |= call->out_of_disk;
-    end.ahead_seconds = call->output.has_begun ? call->ask.seconds : 0.;
-    kept_call_explain(call, &end);
+    end.ahead_seconds = call->tree->output.has_begun ? call->tree->ahead_seconds : 0.;
+    kept_call_explain(call, reason, &end);
     return end;
 }
 
@@ -267,8 +228,12 @@ static void kept_call_finish(struct kept_call *call)
     listener->ended(listener, &end);
 }
 
-static void kept_container_finish(struct kept_container *container)
+/* Ends it when nothing is under way in it any more. */
+static void kept_container_close(struct kept_container *container)
 {
+    if (container_id(&container->container) ||
+        (container->call && container->call->tree->state != DOCKER_TREE_NONE))
+        return;
     kept_container_set_state(container, KEPT_CONTAINER_OVER);
     if (container->call)
         kept_call_finish(container->call);
@@ -279,10 +244,12 @@ static void kept_container_finish(struct kept_container *container)
 /* The script of a BUSY container has ended. */
 static void kept_container_judge(struct kept_container *container)
 {
-    if (!container->call->words || !was_clean(container->call->words)) {
+    const struct docker_tree *tree = container->call->tree;
+
+    if (!tree->output.has_words || !was_clean(&tree->output.words)) {
         log_info("container %s is not used again: %s", container->name,
-                 container->call->never_began ? "no script can begin in it"
-                                              : "the call did not leave it as it was");
+                 tree->fate == DOCKER_TREE_NEVER_BEGAN ? "no script can begin in it"
+                                                       : "the call did not leave it as it was");
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
         return;
     }
@@ -290,50 +257,31 @@ static void kept_container_judge(struct kept_container *container)
     kept_call_finish(container->call);
 }
 
-static void kept_call_on_complete(struct ev_loop *loop, ev_prepare *watcher, int events)
-{
-    struct kept_call *call = CONTAINER_OF(watcher, struct kept_call, complete);
-
-    (void)loop;
-    (void)events;
-    if (call->container->state != KEPT_CONTAINER_BUSY)
-        return;
-    call->end = (struct container_end){.started = true};
-    call->words = docker_output_end(&call->output);
-    kept_container_judge(call->container);
-}
-
 /* True if the script, which has not begun, is tried once more in the same container. */
 static bool kept_call_tries_again(struct kept_call *call)
 {
-    const enum kept_try next = kept_ask_next(&call->ask, &call->output);
+    const enum kept_try next = kept_try_next(call->step, call->tree);
 
-    if (!call->never_began || call->container->state != KEPT_CONTAINER_BUSY ||
-        next == KEPT_TRY_NONE)
+    if (call->tree->fate != DOCKER_TREE_NEVER_BEGAN ||
+        call->container->state != KEPT_CONTAINER_BUSY || next == KEPT_TRY_NONE)
         return false;
     call->container->is_deaf |= next == KEPT_TRY_PLAIN;
-    call->never_began = false;
-    kept_call_start_exec(call, next);
+    docker_tree_free(call->tree);
+    call->tree = kept_call_new_tree(call);
+    kept_call_execute(call, next);
     return true;
 }
 
-static void kept_call_on_ended(struct exec *exec, const struct container_end *end)
+static void kept_call_on_ended(struct docker_tree_owner *owner)
 {
-    struct kept_call *call = CONTAINER_OF(exec, struct kept_call, exec);
-    struct kept_container *container = call->container;
+    struct kept_call *call = CONTAINER_OF(owner, struct kept_call, owner);
 
-    call->never_began = kept_ask_never_began(&call->ask, &call->output, end);
-    call->is_lost = kept_ask_is_lost(&call->ask, &call->output, end);
     if (kept_call_tries_again(call))
         return;
-    call->end = *end;
-    call->words = docker_output_end(&call->output);
-    if (container->state == KEPT_CONTAINER_BUSY)
-        kept_container_judge(container);
-    else if (container->state == KEPT_CONTAINER_KILLING)
-        kept_container_set_state(container, KEPT_CONTAINER_ENDING);
+    if (call->container->state == KEPT_CONTAINER_BUSY)
+        kept_container_judge(call->container);
     else
-        kept_container_finish(container);
+        kept_container_close(call->container);
 }
 
 static void kept_container_on_ended(struct container *ended, const struct container_end *end)
@@ -343,10 +291,9 @@ static void kept_container_on_ended(struct container *ended, const struct contai
     container->end = *end;
     if (end->status == DOCKER_NOT_FOUND)
         container->site->is_stale = true;
-    if (container->state == KEPT_CONTAINER_BUSY || container->state == KEPT_CONTAINER_KILLING)
-        kept_container_set_state(container, KEPT_CONTAINER_DRAINING);
-    else
-        kept_container_finish(container);
+    if (container->state == KEPT_CONTAINER_BUSY)
+        kept_container_set_state(container, KEPT_CONTAINER_ENDING);
+    kept_container_close(container);
 }
 
 /* The init of the container passes the interrupt on to the init of the script. */
@@ -363,11 +310,9 @@ static void kept_call_kill(struct execution *execution)
     struct kept_call *call = CONTAINER_OF(execution, struct kept_call, execution);
     struct kept_container *container = call->container;
 
-    call->killed = true;
-    if (container->state == KEPT_CONTAINER_STARTING)
+    docker_tree_kill(call->tree);
+    if (container->state == KEPT_CONTAINER_STARTING || container->state == KEPT_CONTAINER_BUSY)
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
-    else if (container->state == KEPT_CONTAINER_BUSY)
-        kept_container_set_state(container, KEPT_CONTAINER_KILLING);
 }
 
 /* The next call gets a new container; a call that runs now is killed. */
@@ -402,9 +347,9 @@ static struct kept_call *kept_call_new(struct kept_container *container,
         .is_starting = container->state == KEPT_CONTAINER_STARTING,
     };
     call->container = container;
-    call->exec.output = kept_call_on_output;
-    call->exec.ended = kept_call_on_ended;
-    ev_init(&call->complete, kept_call_on_complete);
+    call->owner.has_enough = kept_call_has_enough;
+    call->owner.ended = kept_call_on_ended;
+    call->tree = kept_call_new_tree(call);
     call->python = memory_copy_string(python->program);
     call->program = execution_command(python->program, script, request->arguments);
     call->variables = memory_copy_strings(request->variables);
@@ -429,16 +374,16 @@ struct execution *kept_container_execute(struct kept_container *container,
                                          const struct execution_request *request,
                                          struct execution_listener *listener, struct error *err)
 {
-    struct kept_ask ask = {0};
+    struct docker_go go = {0};
 
     assert(!container->call);
-    if (kept_container_take_code(container, request, &ask.go, err) < 0) {
+    if (kept_container_take_code(container, request, &go, err) < 0) {
         if (container->state == KEPT_CONTAINER_STARTING)
             kept_container_free(container);
         return NULL;
     }
     container->call = kept_call_new(container, python, request, listener);
-    container->call->ask = ask;
+    container->call->go = go;
     if (container->state == KEPT_CONTAINER_IDLE)
         kept_container_begin_call(container);
     return &container->call->execution;

@@ -2,9 +2,8 @@
  * have written and packages they have installed.
  *
  *     STARTING -> BUSY <-> IDLE
- *         \        |  `-> KILLING -> DRAINING
- *          \       |         |
- *           `---> ENDING <---'
+ *         \        |
+ *          `---> ENDING
  *
  * A call that finds it gone before its script has begun ends as `vanished`, and begins again.
  *
@@ -30,9 +29,7 @@ enum kept_container_state {
     KEPT_CONTAINER_STARTING, /* waiting for the engine, with a call that has not begun */
     KEPT_CONTAINER_BUSY,     /* waiting for the script of its call */
     KEPT_CONTAINER_IDLE,     /* waiting for a call */
-    KEPT_CONTAINER_KILLING,  /* waiting for its own end and the end of the script */
-    KEPT_CONTAINER_ENDING,   /* waiting for its own end, which ends its call */
-    KEPT_CONTAINER_DRAINING, /* has ended; waiting for the engine to report the end of the script */
+    KEPT_CONTAINER_ENDING,   /* waiting for its own end and the end of the script, in any order */
     KEPT_CONTAINER_OVER,
 };
 
@@ -47,7 +44,7 @@ struct kept_container {
     struct kept_wait wait;  /* for the next call, while the container is idle */
     json_t *next;           /* owned: the definition of the expected run, like wait.key; or NULL */
     bool waits;             /* a run may wait in it */
-    bool is_deaf;           /* its inits refuse every go (kept_ask.h) */
+    bool is_deaf;           /* its inits refuse every go (kept_try.h) */
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
     int script;             /* owned: the file over script.py in it */

@@ -1,78 +1,37 @@
 #include "environments/docker/kept_wait.h"
 
-#include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "environments/docker/container_description.h"
-#include "environments/docker/site.h"
 
-#include <stdlib.h>
-
-static void kept_wait_forget(struct kept_wait *wait)
+void kept_wait_stop(struct kept_wait *wait)
 {
+    docker_tree_free(wait->tree);
     json_decref(wait->key);
     *wait = (struct kept_wait){0};
 }
 
-double kept_wait_seconds(const struct kept_wait *wait)
+static void kept_wait_on_ended(struct docker_tree_owner *owner)
 {
-    return wait->agreed ? wait->seconds : clock_seconds() - wait->begun;
-}
+    struct kept_wait *wait = CONTAINER_OF(owner, struct kept_wait, owner);
 
-static void kept_wait_on_agreed(struct exec *exec)
-{
-    struct kept_wait *wait = CONTAINER_OF(exec, struct kept_wait, exec);
-
-    wait->seconds = kept_wait_seconds(wait);
-    wait->agreed = true;
-}
-
-static void kept_wait_on_output(struct exec *exec, enum frame_stream stream, const char *data,
-                                size_t length)
-{
-    docker_output_feed(&CONTAINER_OF(exec, struct kept_wait, exec)->output, stream, data, length);
-}
-
-static void kept_wait_on_ended(struct exec *exec, const struct container_end *end)
-{
-    log_debug("a run that waited in a kept container has ended: %s", end->failure);
-    kept_wait_forget(CONTAINER_OF(exec, struct kept_wait, exec));
+    log_debug("a run that waited in a kept container has ended: %s", wait->tree->end.failure);
+    kept_wait_stop(wait);
 }
 
 void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
                      json_t *key)
 {
-    *wait = (struct kept_wait){.key = key, .begun = clock_seconds()};
-    docker_output_init(&wait->output, NULL);
-    wait->output.is_mute = true;
-    wait->exec = (struct exec){
-        .output = kept_wait_on_output, .agreed = kept_wait_on_agreed, .ended = kept_wait_on_ended};
-    exec_start(&wait->exec, site->engine,
-               &(struct exec_plan){
-                   .container = container,
-                   .definition = key,
-                   .start_timeout = site->definition.container_startup_timeout,
-               });
+    *wait = (struct kept_wait){.owner.ended = kept_wait_on_ended, .key = key};
+    wait->tree = docker_tree_new(site, &wait->owner, NULL);
+    docker_tree_execute(wait->tree, container, key, true);
 }
 
-bool kept_wait_is_there(const struct kept_wait *wait)
+struct docker_tree *kept_wait_take(struct kept_wait *wait)
 {
-    return wait->key != NULL;
-}
+    struct docker_tree *tree = STEAL_PTR(wait->tree);
 
-bool kept_wait_take(struct kept_wait *wait, struct exec *to, struct docker_output *output)
-{
-    const bool agreed = wait->agreed;
-
-    exec_move(&wait->exec, to);
-    docker_output_take_wire(output, &wait->output);
-    kept_wait_forget(wait);
-    return agreed;
-}
-
-void kept_wait_stop(struct kept_wait *wait)
-{
-    exec_cancel(&wait->exec);
-    kept_wait_forget(wait);
+    kept_wait_stop(wait);
+    return tree;
 }

@@ -6,36 +6,22 @@
  * next one begins. */
 #pragma once
 
-#include "environments/docker/output.h"
-#include "environments/engine/exec.h"
+#include "environments/docker/tree.h"
 
 #include <jansson.h>
-#include <stdbool.h>
-
-struct docker_site;
 
 struct kept_wait {
-    struct exec exec;            /* under way, or nothing waits */
-    json_t *key;                 /* owned: its definition */
-    struct docker_output output; /* mute: the engine prints only if it could not start the run */
-    bool agreed;                 /* the engine passes input on to the init */
-    double begun;                /* CLOCK_MONOTONIC seconds */
-    double seconds;              /* from `begun` until the engine agreed */
+    struct docker_tree_owner owner;
+    struct docker_tree *tree; /* owned; NULL: nothing waits */
+    json_t *key;              /* owned: its definition */
 };
 
 /* Begins to start a waiting run in CONTAINER, an id; KEY is taken. */
 void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
                      json_t *key);
 
-/* A run waits, or is being started. */
-bool kept_wait_is_there(const struct kept_wait *wait);
-
-/* The seconds that its start has taken so far. */
-double kept_wait_seconds(const struct kept_wait *wait);
-
-/* Moves the waiting run to TO, whose callbacks hear of it from now on, and its wire to OUTPUT. True
- * if it can be sent input already; else `agreed` of TO will come. */
-bool kept_wait_take(struct kept_wait *wait, struct exec *to, struct docker_output *output);
+/* The waiting run, which belongs to the caller. */
+struct docker_tree *kept_wait_take(struct kept_wait *wait);
 
 /* Its container is removed. Harmless when no run waits. */
 void kept_wait_stop(struct kept_wait *wait);

@@ -74,11 +74,6 @@ void docker_output_init(struct docker_output *output, struct execution_listener 
     };
 }
 
-void docker_output_take_wire(struct docker_output *output, const struct docker_output *from)
-{
-    output->reader = from->reader;
-}
-
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length)
 {

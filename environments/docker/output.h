@@ -28,9 +28,6 @@ struct docker_output {
 
 void docker_output_init(struct docker_output *output, struct execution_listener *listener);
 
-/* OUTPUT goes on with the wire of FROM, of which nothing was heard yet but the hello. */
-void docker_output_take_wire(struct docker_output *output, const struct docker_output *from);
-
 /* Takes what the engine sends. STREAM is stdout, the wire, or stderr, where only the engine itself
  * has something to say. */
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,

@@ -1,10 +1,7 @@
-/* One script in a container of its own.
- *
- *     STARTING -> RUNNING                   a container that is started for it
- *     TAKING -> ASKING -> RUNNING           one that was started ahead
+/* One script in a container of its own, which is started for it, or was started ahead.
  *
  * Until the init of a container that was started ahead has answered, nothing has run. If it does
- * not, the run goes on as STARTING. */
+ * not, a container is started for the run. */
 #pragma once
 
 #include "environments/execution.h"

@@ -9,7 +9,6 @@
 #include "environments/engine/discard.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
-#include "environments/engine/wire.h"
 
 #include <assert.h>
 #include <ev.h>
@@ -621,22 +620,6 @@ int container_send(struct container *container, const char *data, size_t length,
     if (!container_listens(life))
         return 0;
     return hijack_send(&life->hijack, data, length, err);
-}
-
-void container_dismiss(struct container *container)
-{
-    struct error ignored = ERROR_INIT; /* then it ends after a while */
-
-    if (container->life && container->life->has_input)
-        (void)container_send(container, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
-}
-
-void container_move(struct container *from, struct container *to)
-{
-    assert(from->life && !to->life && to->ended && !from->output == !to->output);
-    to->life = from->life;
-    to->life->container = to;
-    from->life = NULL;
 }
 
 void container_kill(struct container *container)

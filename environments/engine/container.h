@@ -77,12 +77,6 @@ void container_interrupt(struct container *container);
  * not read its input. */
 int container_send(struct container *container, const char *data, size_t length, struct error *err);
 
-/* Dismisses its first program, a pyexecd-init with an open input (wire.h). */
-void container_dismiss(struct container *container);
-
-/* Moves the container that FROM has started to TO, which has its inputs and gets the callbacks. */
-void container_move(struct container *from, struct container *to);
-
 /* Kills all processes in it, at once or, with `is_told`, CONTAINER_MERCY_SECONDS after SIGTERM. A
  * container that does not run yet is not started. `ended` still comes, soon. Harmless after the
  * first call or the end of the container. */

@@ -7,7 +7,6 @@
 #include "base/state.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
-#include "environments/engine/wire.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -259,21 +258,6 @@ static bool exec_listens(const struct exec_life *life)
 int exec_send(struct exec *exec, const char *data, size_t length, struct error *err)
 {
     return exec_listens(exec->life) ? hijack_send(&exec->life->hijack, data, length, err) : 0;
-}
-
-void exec_dismiss(struct exec *exec)
-{
-    struct error ignored = ERROR_INIT; /* then it ends after a while */
-
-    (void)exec_send(exec, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
-}
-
-void exec_move(struct exec *from, struct exec *to)
-{
-    assert(from->life && !to->life && to->output && to->ended);
-    to->life = from->life;
-    to->life->exec = to;
-    from->life = NULL;
 }
 
 void exec_cancel(struct exec *exec)

@@ -137,26 +137,6 @@ static void test_refusals_are_told_and_nothing_is_left(void **state)
     }
 }
 
-static void test_another_owner_can_take_it_over(void **state)
-{
-    static const enum step steps[] = {STEP_START, STEP_WAIT};
-    struct container first;
-
-    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-        trial_begin_anew(state);
-        trial->answers[steps[i]].manner = FAKE_SILENT;
-        first = trial->container;
-        start_container(&first, (struct container_plan){.start_timeout = 5});
-        until_asked(steps[i]);
-        container_move(&first, &trial->container);
-        assert_null(container_id(&first));
-        assert_string_equal(container_id(&trial->container), "i1");
-        let_it_end();
-        assert_int_equal(trial->end.exit_code, 3);
-        until_removed();
-    }
-}
-
 static void test_each_step_of_the_start_is_bounded(void **state)
 {
     static const enum step steps[] = {STEP_CREATE, STEP_ATTACH, STEP_START};
@@ -427,7 +407,6 @@ int main(void)
         TRIAL_TEST(test_lack_of_memory_is_told),
         TRIAL_TEST(test_kept_container_is_not_removed),
         TRIAL_TEST(test_refusals_are_told_and_nothing_is_left),
-        TRIAL_TEST(test_another_owner_can_take_it_over),
         TRIAL_TEST(test_each_step_of_the_start_is_bounded),
         TRIAL_TEST(test_what_has_started_may_run_for_longer_than_it_may_start),
         TRIAL_TEST(test_cancelled_before_it_is_created_it_is_removed_all_the_same),
