@@ -1,6 +1,6 @@
 /* A call's dialogue with the run that is to execute its script in a kept container.
  *
- * The run gets the go, and its init says WIRE_BEGUN before anything runs: without that nothing has
+ * The run gets the go, and its init says INIT_BEGUN before anything runs: without that nothing has
  * run. So it is known whether the script has begun when its container is removed from outside. An
  * engine in a virtual machine shows other numbers of files, so its inits refuse every go; there the
  * script is executed without one. */

@@ -17,7 +17,7 @@
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -169,7 +169,7 @@ static void docker_run_give_up(struct engine_duty *duty)
 static void docker_run_dismiss(struct docker_run *run)
 {
     if (direct_streams_are_ready(&run->streams))
-        direct_streams_tell(&run->streams, wire_dismissal, WIRE_HEAD_BYTES);
+        direct_streams_tell(&run->streams, init_dismissal, WIRE_HEAD_BYTES);
     else
         container_dismiss(&run->container);
 }

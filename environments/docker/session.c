@@ -12,7 +12,7 @@
 #include "environments/docker/output.h"
 #include "environments/docker/site.h"
 #include "environments/engine/container.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 #define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* even if cells keep coming */
 
-enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most WIRE_PIECE_BYTES */
+enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most INIT_PIECE_BYTES */
 
 enum docker_session_state {
     DOCKER_SESSION_STARTING, /* waits for its container to run */
@@ -109,7 +109,7 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
     }
     if (session->state == DOCKER_SESSION_RESTING)
         docker_session_set_state(session, DOCKER_SESSION_WORKING);
-    wire_put_head(frame, WIRE_CELLS, (size_t)count);
+    wire_put_head(frame, INIT_CELLS, (size_t)count);
     docker_session_send(session, frame, WIRE_HEAD_BYTES + (size_t)count);
 }
 

@@ -9,7 +9,7 @@
 #include "environments/engine/discard.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <assert.h>
 #include <ev.h>
@@ -628,7 +628,7 @@ void container_dismiss(struct container *container)
     struct error ignored = ERROR_INIT; /* then it ends after a while */
 
     if (container->life && container->life->has_input)
-        (void)container_send(container, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
+        (void)container_send(container, init_dismissal, WIRE_HEAD_BYTES, &ignored);
 }
 
 void container_move(struct container *from, struct container *to)

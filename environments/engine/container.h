@@ -77,7 +77,7 @@ void container_interrupt(struct container *container);
  * not read its input. */
 int container_send(struct container *container, const char *data, size_t length, struct error *err);
 
-/* Dismisses its first program, a pyexecd-init with an open input (wire.h). */
+/* Dismisses its first program, a pyexecd-init with an open input (init_protocol.h). */
 void container_dismiss(struct container *container);
 
 /* Moves the container that FROM has started to TO, which has its inputs and gets the callbacks. */

@@ -7,7 +7,7 @@
 #include "base/state.h"
 #include "environments/engine/engine_request.h"
 #include "environments/engine/hijack.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -265,7 +265,7 @@ void exec_dismiss(struct exec *exec)
 {
     struct error ignored = ERROR_INIT; /* then it ends after a while */
 
-    (void)exec_send(exec, wire_dismissal, WIRE_HEAD_BYTES, &ignored);
+    (void)exec_send(exec, init_dismissal, WIRE_HEAD_BYTES, &ignored);
 }
 
 void exec_move(struct exec *from, struct exec *to)

@@ -36,7 +36,7 @@ void exec_start(struct exec *exec, struct engine *engine, const struct exec_plan
  * AttachStdin. -1 with ERR: the program does not read its input. */
 int exec_send(struct exec *exec, const char *data, size_t length, struct error *err);
 
-/* Dismisses the program, a pyexecd-init (wire.h). As exec_send. */
+/* Dismisses the program, a pyexecd-init (init_protocol.h). As exec_send. */
 void exec_dismiss(struct exec *exec);
 
 /* Moves the exec that FROM has started to TO, which has its inputs and gets the callbacks. */

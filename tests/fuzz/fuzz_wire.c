@@ -3,7 +3,8 @@
  * hello comes out as it is. */
 #undef NDEBUG
 #include "base/list.h"
-#include "environments/engine/wire.h"
+#include "base/wire_reader.h"
+#include "environments/engine/init_protocol.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FOREIGN, STREAMS = WIRE_TYPES };
+enum { FOREIGN, STREAMS = INIT_FRAMES };
 
 struct hearing {
     struct wire_reader reader;
@@ -27,21 +28,14 @@ static void hear(struct hearing *hearing, size_t stream, const char *data, size_
     hearing->length[stream] += length;
 }
 
-static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
-                     size_t length)
+static void on_frame(struct wire_reader *reader, uint32_t type, const char *data, size_t length)
 {
-    assert(type == WIRE_OUT || type == WIRE_ERRORS || type == WIRE_CODE || type == WIRE_CELLS);
-    hear(CONTAINER_OF(reader, struct hearing, reader), type, data, length);
-}
-
-static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
-{
+    const struct wire_rule *rule = &init_protocol.rules[type];
     struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
 
-    if (type == WIRE_GO)
-        hear(hearing, type, payload, GO_BYTES);
-    else if (type == WIRE_CELL || type == WIRE_ENDED)
-        hear(hearing, type, payload, LAST_WORDS_BYTES);
+    assert(length <= rule->most && (rule->is_split || length >= rule->least));
+    if (length > 0)
+        hear(hearing, type, data, length);
     else
         hear(hearing, type, "-", 1);
 }
@@ -54,7 +48,7 @@ static void on_foreign(struct wire_reader *reader, const char *data, size_t leng
 static void listen(struct hearing *hearing, const char *stream, size_t length, size_t piece)
 {
     *hearing = (struct hearing){
-        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
+        .reader = {.protocol = &init_protocol, .frame = on_frame, .foreign = on_foreign}};
     for (size_t i = 0; i < STREAMS; i++) {
         hearing->heard[i] = malloc(length + 1);
         assert(hearing->heard[i]);
