@@ -26,6 +26,7 @@ def take_over():
     while True:
         taken = array.array("i", orders.recvmsg(1, 1024)[1][0][2])
         channel = socket.socket(fileno=taken[0])
+        channel.send(b"pyexecd wire 1\\n")
 %s
         for each in taken:
             os.close(each)
