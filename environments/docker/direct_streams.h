@@ -3,7 +3,8 @@
  * The output of a container goes through several processes of its engine, which costs more than a
  * script that prints one line. So a container finds a socket of the server's at DOCKER_STREAMS. Its
  * init connects to it before anything else runs there, says hello, and gets two pipes in return:
- * its program prints into them. The socket is the wire (engine/wire.h), and the input of the init.
+ * its program prints into them. The socket is the wire (engine/init_protocol.h), and the input of
+ * the init.
  *
  * A container that stays, to be looked at, gets no pipes: its program prints to the engine, which
  * keeps it, and only the wire is here.
@@ -15,7 +16,7 @@
 
 #include "base/error.h"
 #include "environments/engine/frames.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <ev.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "environments/docker/site.h"
 #include "environments/engine/go.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *docker_go_put_frame(char *end, enum wire_type type, const char *data, size_t length)
+static char *docker_go_put_frame(char *end, enum init_frame type, const char *data, size_t length)
 {
     wire_put_head(end, type, length);
     memcpy(end + WIRE_HEAD_BYTES, data, length);
@@ -23,7 +23,7 @@ static char *docker_go_put_frame(char *end, enum wire_type type, const char *dat
 static void docker_go_make(struct docker_go *go, const struct go *what, const char *code,
                            size_t length)
 {
-    const size_t pieces = (length + WIRE_PIECE_BYTES - 1) / WIRE_PIECE_BYTES;
+    const size_t pieces = (length + INIT_PIECE_BYTES - 1) / INIT_PIECE_BYTES;
     char bytes[GO_BYTES];
     char *end;
 
@@ -31,10 +31,10 @@ static void docker_go_make(struct docker_go *go, const struct go *what, const ch
     go->length = WIRE_HEAD_BYTES + GO_BYTES + pieces * WIRE_HEAD_BYTES + length;
     go->bytes = memory_new(1, go->length);
     go_encode(what, bytes);
-    end = docker_go_put_frame(go->bytes, WIRE_GO, bytes, GO_BYTES);
-    for (size_t done = 0; done < length; done += WIRE_PIECE_BYTES)
-        end = docker_go_put_frame(end, WIRE_CODE, code + done,
-                                  size_min(length - done, WIRE_PIECE_BYTES));
+    end = docker_go_put_frame(go->bytes, INIT_GO, bytes, GO_BYTES);
+    for (size_t done = 0; done < length; done += INIT_PIECE_BYTES)
+        end = docker_go_put_frame(end, INIT_CODE, code + done,
+                                  size_min(length - done, INIT_PIECE_BYTES));
 }
 
 int docker_go_put(struct docker_go *go, const struct docker_site *site, int file, const char *code,

@@ -1,6 +1,6 @@
 /* The runs by which a call is tried in its kept container, one after the other.
  *
- * A run gets the go, and its init says WIRE_BEGUN before anything runs: without that nothing has
+ * A run gets the go, and its init says INIT_BEGUN before anything runs: without that nothing has
  * run. So it is known whether the script has begun when its container is removed from outside. An
  * engine in a virtual machine shows other numbers of files, so its inits refuse every go; there the
  * script is executed without one. */

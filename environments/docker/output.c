@@ -1,6 +1,7 @@
 #include "environments/docker/output.h"
 
 #include "base/list.h"
+#include "environments/engine/init_protocol.h"
 #include "environments/execution.h"
 
 void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
@@ -10,13 +11,6 @@ void docker_output_print(struct docker_output *output, enum frame_stream stream,
         output->listener->output(output->listener,
                                  stream == FRAME_STDERR ? PROCESS_STDERR : PROCESS_STDOUT, data,
                                  length);
-}
-
-static void docker_output_on_printed(struct wire_reader *reader, enum wire_type type,
-                                     const char *data, size_t length)
-{
-    docker_output_print(CONTAINER_OF(reader, struct docker_output, reader),
-                        type == WIRE_ERRORS ? FRAME_STDERR : FRAME_STDOUT, data, length);
 }
 
 /* The engine prints why it could not start the init. */
@@ -34,32 +28,36 @@ static void docker_output_end_cell(struct docker_output *output, const char *pay
         output->cell_ended(output, &words);
 }
 
-static void docker_output_on_message(struct wire_reader *reader, enum wire_type type,
-                                     const char *payload)
+static void docker_output_on_frame(struct wire_reader *reader, uint32_t type, const char *data,
+                                   size_t length)
 {
     struct docker_output *output = CONTAINER_OF(reader, struct docker_output, reader);
 
-    switch (type) {
-    case WIRE_BEGUN:
+    switch ((enum init_frame)type) {
+    case INIT_OUT:
+        docker_output_print(output, FRAME_STDOUT, data, length);
+        break;
+    case INIT_ERRORS:
+        docker_output_print(output, FRAME_STDERR, data, length);
+        break;
+    case INIT_BEGUN:
         output->has_begun = true;
         break;
-    case WIRE_NOT_BEGUN:
+    case INIT_NOT_BEGUN:
         output->has_not_begun = true;
         break;
-    case WIRE_CELL:
-        docker_output_end_cell(output, payload);
+    case INIT_CELL:
+        docker_output_end_cell(output, data);
         break;
-    case WIRE_ENDED:
-        output->words = last_words_decode(payload);
+    case INIT_ENDED:
+        output->words = last_words_decode(data);
         output->has_words = true;
         break;
-    case WIRE_OUT:
-    case WIRE_ERRORS:
-    case WIRE_GO:
-    case WIRE_CODE:
-    case WIRE_CELLS:
-    case WIRE_DISMISSAL:
-    case WIRE_TYPES:
+    case INIT_GO:
+    case INIT_CODE:
+    case INIT_CELLS:
+    case INIT_DISMISSAL:
+    case INIT_FRAMES:
         break; /* an init does not say them */
     }
 }
@@ -68,8 +66,8 @@ void docker_output_init(struct docker_output *output, struct execution_listener 
 {
     *output = (struct docker_output){
         .listener = listener,
-        .reader = {.piece = docker_output_on_printed,
-                   .message = docker_output_on_message,
+        .reader = {.protocol = &init_protocol,
+                   .frame = docker_output_on_frame,
                    .foreign = docker_output_on_foreign},
     };
 }

@@ -1,10 +1,11 @@
-/* The output of a script in a container, and what its pyexecd-init says about it (engine/wire.h).
+/* The output of a script in a container, and what its pyexecd-init says about it
+ * (engine/init_protocol.h).
  */
 #pragma once
 
+#include "base/wire_reader.h"
 #include "environments/engine/frames.h"
 #include "environments/engine/last_words.h"
-#include "environments/engine/wire.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "environments/docker/site.h"
 #include "environments/docker/tree.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define DOCKER_SESSION_LIFE_SECONDS (7. * 86400) /* even if cells keep coming */
 
-enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most WIRE_PIECE_BYTES */
+enum { DOCKER_SESSION_READ_BYTES = 32 << 10 }; /* in one frame: at most INIT_PIECE_BYTES */
 
 struct docker_session {
     struct execution execution;
@@ -78,7 +78,7 @@ static void docker_session_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
         return;
     }
     session->works = true;
-    wire_put_head(frame, WIRE_CELLS, (size_t)count);
+    wire_put_head(frame, INIT_CELLS, (size_t)count);
     docker_session_send(session, frame, WIRE_HEAD_BYTES + (size_t)count);
 }
 

@@ -9,7 +9,7 @@
 #include "environments/docker/docker_go.h"
 #include "environments/docker/end.h"
 #include "environments/docker/site.h"
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ void docker_tree_dismiss(struct docker_tree *tree)
     if (tree->state == DOCKER_TREE_STARTING)
         tree->is_unwanted = true;
     else
-        docker_tree_tell(tree, wire_dismissal, WIRE_HEAD_BYTES);
+        docker_tree_tell(tree, init_dismissal, WIRE_HEAD_BYTES);
 }
 
 static void docker_tree_send_go(struct docker_tree *tree)

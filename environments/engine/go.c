@@ -1,6 +1,6 @@
 #include "environments/engine/go.h"
 
-#include "environments/engine/wire.h"
+#include "base/wire.h"
 
 enum { GO_NUMBER_BYTES = GO_BYTES / 3 };
 

@@ -3,10 +3,10 @@
  *
  * The init begins only if it finds this file with this size. A process may have replaced script.py
  * and so uncovered it, and an engine on another machine could show old contents. The init then says
- * WIRE_BEGUN (wire.h) first: without it nothing has run.
+ * INIT_BEGUN (init_protocol.h) first: without it nothing has run.
  *
  * On another machine the file has other device and inode numbers. There the go has none, the code
- * itself follows it (WIRE_CODE), and the init begins if script.py has these bytes. */
+ * itself follows it (INIT_CODE), and the init begins if script.py has these bytes. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "environments/engine/last_words.h"
 
-#include "environments/engine/wire.h"
+#include "base/wire.h"
 
 #define MICROSECONDS 1e6
 

@@ -1,5 +1,6 @@
 /* The last words of a pyexecd-init: how its program ended, and how much it used. They come over the
- * wire (wire.h) when the program has ended and nothing else is left alive, behind all its output.
+ * wire (init_protocol.h) when the program has ended and nothing else is left alive, behind all its
+ * output.
  *
  * Behind each cell of a session (init/cell_relay.h) come words, too. There `status` is the exit
  * status of the cell, `cpu_seconds` the time that the container has used meanwhile, `peak_bytes`

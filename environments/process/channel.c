@@ -1,22 +1,28 @@
 #include "environments/process/channel.h"
 
 #include "base/descriptors.h"
-#include "base/error.h"
+#include "base/list.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum {
-    READ_BYTES = 1024,
-    INCOMING_BYTES = CONTROL_STACKS_BYTES + 4 * 1024, /* the runner's other messages are short */
-};
+enum { READ_BYTES = 1024 };
+
+static void channel_on_frame(struct wire_reader *reader, uint32_t type, const char *data,
+                             size_t length)
+{
+    struct channel *channel = CONTAINER_OF(reader, struct channel, reader);
+
+    channel->message(channel, (enum control_type)type, data, length);
+}
 
 void channel_init(struct channel *channel, int fd)
 {
     channel->fd = fd;
-    buffer_init(&channel->incoming, INCOMING_BYTES);
+    channel->reader =
+        (struct wire_reader){.protocol = &control_protocol, .frame = channel_on_frame};
 }
 
 void channel_deinit(struct channel *channel)
@@ -24,25 +30,7 @@ void channel_deinit(struct channel *channel)
     if (channel->fd >= 0)
         close(channel->fd);
     channel->fd = -1;
-    buffer_deinit(&channel->incoming);
-}
-
-/* Hands over every complete message. False when a header is impossible. */
-static bool hand_over(struct channel *channel)
-{
-    struct control_header header;
-
-    while (buffer_length(&channel->incoming) >= sizeof header) {
-        memcpy(&header, buffer_bytes(&channel->incoming), sizeof header);
-        if (header.length > INCOMING_BYTES - sizeof header)
-            return false;
-        if (buffer_length(&channel->incoming) < sizeof header + header.length)
-            break;
-        channel->message(channel, (enum control_type)header.type,
-                         buffer_bytes(&channel->incoming) + sizeof header, header.length);
-        buffer_consume(&channel->incoming, sizeof header + header.length);
-    }
-    return true;
+    wire_reader_deinit(&channel->reader);
 }
 
 /* Receives once, from one sender. */
@@ -71,27 +59,31 @@ static ssize_t channel_receive(struct channel *channel, char *bytes, size_t size
 enum channel_state channel_read(struct channel *channel)
 {
     char bytes[READ_BYTES];
-    struct error ignored = ERROR_INIT;
     ssize_t count = channel_receive(channel, bytes, sizeof bytes);
 
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;
-    if (count == 0 || buffer_append(&channel->incoming, bytes, (size_t)count, &ignored) < 0 ||
-        !hand_over(channel))
-        return CHANNEL_ENDED;
-    return CHANNEL_OPEN;
+    wire_reader_feed(&channel->reader, bytes, (size_t)count);
+    return count == 0 || channel->reader.state == WIRE_BROKEN ? CHANNEL_ENDED : CHANNEL_OPEN;
 }
 
-bool channel_send_with(struct channel *channel, const void *message, size_t length,
-                       const int *descriptors, size_t count)
+bool channel_send(struct channel *channel, const struct buffer *message, const int *descriptors,
+                  size_t count)
 {
+    const size_t length = buffer_length(message);
+
+    return channel->fd >= 0 && descriptors_send(channel->fd, buffer_bytes(message), length,
+                                                descriptors, count) == (ssize_t)length;
+}
+
+bool channel_tell(struct channel *channel, enum control_type type, const int *descriptors,
+                  size_t count)
+{
+    char head[WIRE_HEAD_BYTES];
+
+    wire_put_head(head, type, 0);
     return channel->fd >= 0 &&
-           descriptors_send(channel->fd, message, length, descriptors, count) == (ssize_t)length;
-}
-
-bool channel_send(struct channel *channel, const void *message, size_t length)
-{
-    return channel_send_with(channel, message, length, NULL, 0);
+           descriptors_send(channel->fd, head, sizeof head, descriptors, count) == sizeof head;
 }
 
 void channel_end(struct channel *channel)

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/wire_reader.h"
 #include "environments/process/control.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct channel {
-    int fd; /* owned; -1: closed */
-    struct buffer incoming;
+    int fd;         /* owned; -1: closed */
     int32_t sender; /* pid of the sender of the message, if the socket has SO_PASSCRED */
 
     /* One message; PAYLOAD is borrowed until the call returns. */
     void (*message)(struct channel *channel, enum control_type type, const char *payload,
                     size_t length);
+
+    /* Private. */
+    struct wire_reader reader;
 };
 
 /* Takes FD, which does not block. The callbacks are set already. */
@@ -30,12 +30,14 @@ enum channel_state {
 /* Reads once and hands over the messages that are complete. */
 enum channel_state channel_read(struct channel *channel);
 
-/* Sends a whole MESSAGE, which has its header; false when that cannot be done at once. */
-bool channel_send(struct channel *channel, const void *message, size_t length);
+/* Sends a MESSAGE, which has its head, with COUNT descriptors (borrowed) beside it, at most
+ * CONTROL_DESCRIPTORS; false when that cannot be done at once. */
+bool channel_send(struct channel *channel, const struct buffer *message, const int *descriptors,
+                  size_t count);
 
-/* The same with COUNT descriptors (borrowed) beside it, at most CONTROL_DESCRIPTORS. */
-bool channel_send_with(struct channel *channel, const void *message, size_t length,
-                       const int *descriptors, size_t count);
+/* Sends a message that has only a TYPE, likewise. */
+bool channel_tell(struct channel *channel, enum control_type type, const int *descriptors,
+                  size_t count);
 
 /* Ends the lifeline of the other side. Its last messages can still be read. */
 void channel_end(struct channel *channel);

@@ -2,9 +2,10 @@
  *
  * The channel is the lifeline too: the server holds the only other end. At end-of-file the
  * server is gone or wants the tree gone, and the runner kills everything (rule L13). A message
- * is a header and LENGTH bytes; both sides are built together, so structs are sent as they are. */
+ * is a frame (base/wire.h). Both ends are on one machine, so structs are sent as they are. */
 #pragma once
 
+#include "base/wire.h"
 #include "environments/process/process_limits.h"
 
 #include <stdint.h>
@@ -14,6 +15,7 @@ enum {
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
     CONTROL_DESCRIPTORS = 5,         /* that travel beside a message, at most */
     CONTROL_STACKS_BYTES = 32 * 1024,
+    CONTROL_TEXT_BYTES = 512, /* of a text of the runner, at most */
 };
 
 /* Descriptors that a zygote is started with, and limits. */
@@ -69,12 +71,10 @@ enum control_type {
     CONTROL_WAITING,    /* the program has started ahead of its code, and waits for the code */
     CONTROL_STARTED,    /* the program runs: struct control_started */
     CONTROL_ENDED,      /* the program has ended: struct control_ended */
+    CONTROL_TYPES,
 };
 
-struct control_header {
-    uint32_t type;
-    uint32_t length;
-};
+extern const struct wire_protocol control_protocol;
 
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well, "d/..." a device to be used), the directory and, with a script, the path

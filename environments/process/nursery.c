@@ -315,8 +315,7 @@ static bool nursery_send_job(struct tree *tree, int theirs)
 
     buffer_init(&job, CONTROL_LIMIT_BYTES);
     was_sent = tree_make_ahead(tree, &job, &ignored) == 0 &&
-               channel_send_with(&tree->channel, buffer_bytes(&job), buffer_length(&job),
-                                 descriptors, ARRAY_SIZE(descriptors));
+               channel_send(&tree->channel, &job, descriptors, ARRAY_SIZE(descriptors));
     buffer_deinit(&job);
     return was_sent;
 }

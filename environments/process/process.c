@@ -61,7 +61,7 @@ static int make_job(struct buffer *job, const struct process_command *command, s
         command->script,
         NULL,
     };
-    struct control_header header = {.type = CONTROL_RUN};
+    char head[WIRE_HEAD_BYTES] = {0};
     struct control_run run = {
         .has_script = command->script != NULL,
         .has_starter = command->has_starter,
@@ -69,16 +69,15 @@ static int make_job(struct buffer *job, const struct process_command *command, s
     };
     uint32_t count;
 
-    if (buffer_append(job, (const char *)&header, sizeof header, err) < 0 ||
+    if (buffer_append(job, head, sizeof head, err) < 0 ||
         buffer_append(job, (const char *)&run, sizeof run, err) < 0 ||
         append_strings(job, command->arguments, &run.argument_count, err) < 0 ||
         append_strings(job, command->environment, &run.variable_count, err) < 0 ||
         append_sandbox(job, command->sandbox, &run.path_count, err) < 0 ||
         append_strings(job, last, &count, err) < 0)
         return error_prefix(err, "arguments, environment variables and paths together");
-    header.length = (uint32_t)(buffer_length(job) - sizeof header);
-    memcpy(buffer_bytes(job), &header, sizeof header);
-    memcpy(buffer_bytes(job) + sizeof header, &run, sizeof run);
+    wire_put_head(buffer_bytes(job), CONTROL_RUN, buffer_length(job) - sizeof head);
+    memcpy(buffer_bytes(job) + sizeof head, &run, sizeof run);
     return 0;
 }
 
@@ -127,7 +126,7 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
  */
 static void process_note_input(struct buffer *job)
 {
-    char *place = buffer_bytes(job) + sizeof(struct control_header);
+    char *place = buffer_bytes(job) + WIRE_HEAD_BYTES;
     struct control_run run;
 
     memcpy(&run, place, sizeof run);

@@ -53,13 +53,11 @@ static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 
 void tree_interrupt(struct tree *tree)
 {
-    const struct control_header messages[] = {{.type = CONTROL_STACKS},
-                                              {.type = CONTROL_INTERRUPT}};
-    const size_t first = tree->has_input; /* sessions outlive interrupts: no stacks are wanted */
-
-    if (tree->state == TREE_RUNNING && tree->started > 0) /* else there is no program yet */
-        (void)channel_send(&tree->channel, messages + first,
-                           sizeof messages - first * sizeof *messages);
+    if (tree->state != TREE_RUNNING || tree->started <= 0) /* there is no program yet */
+        return;
+    if (!tree->has_input) /* sessions outlive interrupts: no stacks are wanted */
+        (void)channel_tell(&tree->channel, CONTROL_STACKS, NULL, 0);
+    (void)channel_tell(&tree->channel, CONTROL_INTERRUPT, NULL, 0);
 }
 
 void tree_fail(struct tree *tree, const char *text)
@@ -91,8 +89,7 @@ static void send_job(struct tree *tree)
         descriptors[count++] = tree->input;
     if (tree->outlet >= 0)
         descriptors[count++] = tree->outlet;
-    if (!channel_send_with(&tree->channel, buffer_bytes(&tree->job), buffer_length(&tree->job),
-                           descriptors, count)) {
+    if (!channel_send(&tree->channel, &tree->job, descriptors, count)) {
         tree_fail(tree, "cannot reach the runner");
         return;
     }
@@ -152,7 +149,7 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
 static void tree_write_limits(const struct tree *tree, struct buffer *job)
 {
     const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
-    char *place = buffer_bytes(job) + sizeof(struct control_header);
+    char *place = buffer_bytes(job) + WIRE_HEAD_BYTES;
     struct control_run run;
 
     memcpy(&run, place, sizeof run);
@@ -175,7 +172,7 @@ int tree_make_ahead(const struct tree *tree, struct buffer *job, struct error *e
     if (buffer_append(job, buffer_bytes(expected), buffer_length(expected), err) < 0)
         return -1;
     tree_write_limits(tree, job);
-    place = buffer_bytes(job) + sizeof(struct control_header);
+    place = buffer_bytes(job) + WIRE_HEAD_BYTES;
     memcpy(&run, place, sizeof run);
     run.is_ahead = true;
     run.is_zygote = tree->nursery != NULL;
@@ -190,8 +187,8 @@ static void tree_send_ahead(struct tree *tree)
     bool was_sent;
 
     buffer_init(&job, CONTROL_LIMIT_BYTES);
-    was_sent = tree_make_ahead(tree, &job, &err) == 0 &&
-               channel_send(&tree->channel, buffer_bytes(&job), buffer_length(&job));
+    was_sent =
+        tree_make_ahead(tree, &job, &err) == 0 && channel_send(&tree->channel, &job, NULL, 0);
     buffer_deinit(&job);
     if (was_sent)
         tree_set_state(tree, TREE_STARTING);
@@ -333,11 +330,9 @@ static void tree_on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
 
 static void tree_send_code(struct tree *tree)
 {
-    const struct control_header header = {.type = CONTROL_CODE};
     const int descriptors[] = {tree->code, tree->input};
 
-    if (channel_send_with(&tree->channel, &header, sizeof header, descriptors,
-                          tree->input >= 0 ? 2 : 1))
+    if (channel_tell(&tree->channel, CONTROL_CODE, descriptors, tree->input >= 0 ? 2 : 1))
         tree_set_state(tree, TREE_RUNNING);
     else
         tree_fail(tree, "cannot reach the runner");
@@ -368,11 +363,11 @@ static bool tree_is_doubted(const struct tree *tree)
     return tree->role && tree->role->is_doubted;
 }
 
-static void tree_on_supervisor_known(struct tree *tree, const char *payload, size_t length)
+static void tree_on_supervisor_known(struct tree *tree, const char *payload)
 {
     struct control_supervisor supervisor;
 
-    if (length != sizeof supervisor || tree->supervisor >= 0)
+    if (tree->supervisor >= 0)
         return;
     memcpy(&supervisor, payload, sizeof supervisor);
     tree->supervisor_pid = tree_is_doubted(tree) ? tree->channel.sender : supervisor.pid;
@@ -421,8 +416,6 @@ static void tree_on_refused(struct tree *tree, const char *payload, size_t lengt
     struct control_refused refused;
     AUTO_FREE char *text = NULL;
 
-    if (length < sizeof refused)
-        return;
     memcpy(&refused, payload, sizeof refused);
     if (refused.need >= NEEDS)
         return;
@@ -430,12 +423,10 @@ static void tree_on_refused(struct tree *tree, const char *payload, size_t lengt
     tree_refused(tree, &refused, text);
 }
 
-static void tree_on_started(struct tree *tree, const char *payload, size_t length)
+static void tree_on_started(struct tree *tree, const char *payload)
 {
     struct control_started started;
 
-    if (length != sizeof started)
-        return;
     memcpy(&started, payload, sizeof started);
     tree->started = started.time;
     tree_drop_job(tree);
@@ -443,12 +434,10 @@ static void tree_on_started(struct tree *tree, const char *payload, size_t lengt
     tree->end.start_seconds = started.time - tree->submitted;
 }
 
-static void tree_on_ended(struct tree *tree, const char *payload, size_t length)
+static void tree_on_ended(struct tree *tree, const char *payload)
 {
     struct control_ended ended;
 
-    if (length != sizeof ended)
-        return;
     memcpy(&ended, payload, sizeof ended);
     tree->end.reported = true;
     tree->is_empty = ended.is_empty;
@@ -482,9 +471,10 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
     case CONTROL_CODE:
     case CONTROL_COPY:
     case CONTROL_INTERRUPT:
+    case CONTROL_TYPES:
         break; /* only we send these */
     case CONTROL_SUPERVISOR:
-        tree_on_supervisor_known(tree, payload, length);
+        tree_on_supervisor_known(tree, payload);
         break;
     case CONTROL_READY:
         tree_on_ready(tree, text);
@@ -502,10 +492,10 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
         tree_on_stacks(tree, payload, length);
         break;
     case CONTROL_STARTED:
-        tree_on_started(tree, payload, length);
+        tree_on_started(tree, payload);
         break;
     case CONTROL_ENDED:
-        tree_on_ended(tree, payload, length);
+        tree_on_ended(tree, payload);
         break;
     }
 }
@@ -718,7 +708,6 @@ static int tree_make_gate(int *ret_program, int *ret_supervisor, struct error *e
 static int tree_announce_copy(const struct tree *tree, struct tree *origin, int control, int gate,
                               struct error *err)
 {
-    const struct control_header header = {.type = CONTROL_COPY};
     int descriptors[CONTROL_DESCRIPTORS] = {
         [CONTROL_COPY_CHANNEL] = control, [CONTROL_COPY_GATE] = gate};
     int cgroups = cgroup_leaf_open(tree->leaf, descriptors + CONTROL_COPY_CGROUPS,
@@ -727,8 +716,8 @@ static int tree_announce_copy(const struct tree *tree, struct tree *origin, int 
 
     if (cgroups < 0)
         return -1;
-    was_sent = channel_send_with(&origin->channel, &header, sizeof header, descriptors,
-                                 CONTROL_COPY_CGROUPS + (size_t)cgroups);
+    was_sent = channel_tell(&origin->channel, CONTROL_COPY, descriptors,
+                            CONTROL_COPY_CGROUPS + (size_t)cgroups);
     while (cgroups > 0)
         close(descriptors[CONTROL_COPY_CGROUPS + --cgroups]);
     return was_sent ? 0 : error_set(err, ERROR_SYSTEM, "cannot reach the runner of the session");

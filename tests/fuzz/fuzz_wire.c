@@ -1,9 +1,11 @@
-/* Input: the size of the pieces, then what comes over a wire. In it "H" stands for a hello. Fed in
- * pieces it is what it is in one; nothing comes out that did not go in, and a stream without a
- * hello comes out as it is. */
+/* Input: the size of the pieces, 128 more for the protocol of trees in place of that of inits, then
+ * what comes over a wire. In it "H" stands for a hello. Fed in pieces it is what it is in one;
+ * nothing comes out that did not go in, and a stream without a hello comes out as it is. */
 #undef NDEBUG
 #include "base/list.h"
-#include "environments/engine/wire.h"
+#include "base/wire_reader.h"
+#include "environments/engine/init_protocol.h"
+#include "environments/process/control.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -12,7 +14,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { FOREIGN, STREAMS = WIRE_TYPES };
+enum {
+    FOREIGN,
+    STREAMS = 16, /* no protocol has more types */
+    OF_TREES = 128,
+};
 
 struct hearing {
     struct wire_reader reader;
@@ -27,21 +33,14 @@ static void hear(struct hearing *hearing, size_t stream, const char *data, size_
     hearing->length[stream] += length;
 }
 
-static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
-                     size_t length)
+static void on_frame(struct wire_reader *reader, uint32_t type, const char *data, size_t length)
 {
-    assert(type == WIRE_OUT || type == WIRE_ERRORS || type == WIRE_CODE || type == WIRE_CELLS);
-    hear(CONTAINER_OF(reader, struct hearing, reader), type, data, length);
-}
-
-static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
-{
+    const struct wire_rule *rule = &reader->protocol->rules[type];
     struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
 
-    if (type == WIRE_GO)
-        hear(hearing, type, payload, GO_BYTES);
-    else if (type == WIRE_CELL || type == WIRE_ENDED)
-        hear(hearing, type, payload, LAST_WORDS_BYTES);
+    assert(type < STREAMS && length <= rule->most && (rule->is_split || length >= rule->least));
+    if (length > 0)
+        hear(hearing, type, data, length);
     else
         hear(hearing, type, "-", 1);
 }
@@ -51,10 +50,11 @@ static void on_foreign(struct wire_reader *reader, const char *data, size_t leng
     hear(CONTAINER_OF(reader, struct hearing, reader), FOREIGN, data, length);
 }
 
+/* HEARING has its protocol. */
 static void listen(struct hearing *hearing, const char *stream, size_t length, size_t piece)
 {
-    *hearing = (struct hearing){
-        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
+    hearing->reader.frame = on_frame;
+    hearing->reader.foreign = on_foreign;
     for (size_t i = 0; i < STREAMS; i++) {
         hearing->heard[i] = malloc(length + 1);
         assert(hearing->heard[i]);
@@ -62,6 +62,7 @@ static void listen(struct hearing *hearing, const char *stream, size_t length, s
     for (size_t i = 0; i < length; i += piece)
         wire_reader_feed(&hearing->reader, stream + i, length - i < piece ? length - i : piece);
     wire_reader_end(&hearing->reader);
+    wire_reader_deinit(&hearing->reader);
 }
 
 /* Each "H" of TEXT becomes a hello. Owned by the caller. */
@@ -85,16 +86,18 @@ static char *expand(const uint8_t *text, size_t size, size_t *ret_length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hearing whole;
-    struct hearing pieces;
+    struct hearing whole = {0};
+    struct hearing pieces = {0};
     char *stream;
     size_t length;
 
     if (size < 2)
         return 0;
+    whole.reader.protocol = data[0] < OF_TREES ? &init_protocol : &control_protocol;
+    pieces.reader.protocol = whole.reader.protocol;
     stream = expand(data + 1, size - 1, &length);
     listen(&whole, stream, length, length);
-    listen(&pieces, stream, length, 1 + (size_t)data[0]);
+    listen(&pieces, stream, length, 1 + (size_t)data[0] % OF_TREES);
     if (whole.reader.state == WIRE_FOREIGN)
         assert(whole.length[FOREIGN] == length &&
                memcmp(whole.heard[FOREIGN], stream, length) == 0);

@@ -38,7 +38,7 @@ class Words:
 
 
 def frames(wire):
-    """The frames of WIRE: [(type, payload)]. See environments/engine/wire.h."""
+    """The frames of WIRE: [(type, payload)]. See environments/engine/init_protocol.h."""
     assert wire.startswith(HELLO), wire
     found, rest = [], wire[len(HELLO):]
     while rest:

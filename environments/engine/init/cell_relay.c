@@ -105,7 +105,7 @@ static void cell_relay_answer(struct cell_relay *relay, unsigned char status, do
     };
 
     relay->is_busy = false;
-    wire_end_say_words(relay->wire, WIRE_CELL, &words, deadline);
+    wire_end_say_words(relay->wire, INIT_CELL, &words, deadline);
 }
 
 static void cell_relay_receive(struct cell_relay *relay, double deadline)

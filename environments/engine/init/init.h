@@ -25,8 +25,8 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/wire_reader.h"
 #include "environments/engine/go.h"
-#include "environments/engine/wire.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -138,7 +138,7 @@ struct init_order {
 /* False: nobody hears it. */
 static bool init_answer_go(struct watch *watch)
 {
-    wire_end_say(watch->wire, WIRE_BEGUN, watch->deadline);
+    wire_end_say(watch->wire, INIT_BEGUN, watch->deadline);
     return watch->wire->out >= 0;
 }
 
@@ -190,7 +190,7 @@ static int init_run(struct watch *watch, const struct init_order *order)
     bool is_empty;
 
     if (!init_begin(watch, order, &program, &words.failure)) {
-        wire_end_say(watch->wire, WIRE_NOT_BEGUN, watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
+        wire_end_say(watch->wire, INIT_NOT_BEGUN, watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
         return EXIT_SUCCESS;
     }
     started = clock_seconds();
@@ -209,7 +209,7 @@ static int init_run(struct watch *watch, const struct init_order *order)
     if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
-    wire_end_say_words(watch->wire, WIRE_ENDED, &words,
+    wire_end_say_words(watch->wire, INIT_ENDED, &words,
                        watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
     await_dismissal(watch);
     return init_exit_status(&words);

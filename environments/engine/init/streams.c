@@ -1,6 +1,6 @@
 #include "base/descriptors.h"
+#include "base/wire.h"
 #include "environments/engine/init/init.h"
-#include "environments/engine/wire.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -50,7 +50,7 @@ static void watch_take_go(struct watch *watch, const char *payload)
 
 static void watch_compare_code(struct watch *watch, const char *theirs, size_t length)
 {
-    char ours[WIRE_PIECE_BYTES];
+    char ours[INIT_PIECE_BYTES];
 
     watch->is_different |= length > watch->code ||
                            read(watch->file, ours, length) != (ssize_t)length ||
@@ -58,24 +58,18 @@ static void watch_compare_code(struct watch *watch, const char *theirs, size_t l
     watch->code -= size_min(length, watch->code);
 }
 
-static void watch_on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
-{
-    struct watch *watch = CONTAINER_OF(reader, struct watch, input);
-
-    if (type == WIRE_GO && watch->script && !watch->has_go)
-        watch_take_go(watch, payload);
-    if (type == WIRE_DISMISSAL)
-        watch->is_dismissed = true;
-}
-
-static void watch_on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
+static void watch_on_frame(struct wire_reader *reader, uint32_t type, const char *data,
                            size_t length)
 {
     struct watch *watch = CONTAINER_OF(reader, struct watch, input);
 
-    if (type == WIRE_CODE)
+    if (type == INIT_GO && watch->script && !watch->has_go)
+        watch_take_go(watch, data);
+    if (type == INIT_DISMISSAL)
+        watch->is_dismissed = true;
+    if (type == INIT_CODE)
         watch_compare_code(watch, data, length);
-    if (type == WIRE_CELLS && watch->relay)
+    if (type == INIT_CELLS && watch->relay)
         cell_relay_take(watch->relay, data, length);
 }
 
@@ -125,7 +119,7 @@ bool watch_begin(struct watch *watch, double seconds)
         .lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1,
         .deadline = clock_seconds() + seconds,
         .longest = INIT_WATCH_LONGEST_SECONDS,
-        .input = {.piece = watch_on_piece, .message = watch_on_message, .state = WIRE_OPEN},
+        .input = {.protocol = &init_protocol, .frame = watch_on_frame, .state = WIRE_OPEN},
     };
     return watch->signals >= 0;
 }

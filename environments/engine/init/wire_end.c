@@ -15,7 +15,7 @@ enum { WIRE_END_POLL_MILLISECONDS = 100 };
 
 #define WIRE_END_HELLO_SECONDS 10.
 
-static const enum wire_type wire_end_types[WIRE_END_OUTPUTS] = {WIRE_OUT, WIRE_ERRORS};
+static const enum init_frame wire_end_types[WIRE_END_OUTPUTS] = {INIT_OUT, INIT_ERRORS};
 
 static bool wire_end_is_clear(const struct wire_end *wire)
 {
@@ -86,7 +86,7 @@ static void wire_end_write(struct wire_end *wire, const char *bytes, size_t leng
 static size_t wire_end_relay(struct wire_end *wire, int i, size_t most)
 {
     ssize_t count =
-        read(wire->prints[i], wire->pending + WIRE_HEAD_BYTES, size_min(most, WIRE_PIECE_BYTES));
+        read(wire->prints[i], wire->pending + WIRE_HEAD_BYTES, size_min(most, INIT_PIECE_BYTES));
 
     if (count <= 0) {
         if (count == 0 || errno != EAGAIN)
@@ -115,7 +115,7 @@ void wire_end_serve(struct wire_end *wire, const struct pollfd watched[WIRE_END_
         wire_end_send(wire);
     for (int i = 0; i < WIRE_END_OUTPUTS; i++)
         if (watched[i].revents && wire->prints[i] >= 0 && wire_end_is_clear(wire))
-            (void)wire_end_relay(wire, i, WIRE_PIECE_BYTES);
+            (void)wire_end_relay(wire, i, INIT_PIECE_BYTES);
 }
 
 /* What comes meanwhile is not waited for: a process that is still alive may print for ever. */
@@ -134,7 +134,7 @@ void wire_end_flush(struct wire_end *wire, double deadline)
     }
 }
 
-void wire_end_say(struct wire_end *wire, enum wire_type type, double deadline)
+void wire_end_say(struct wire_end *wire, enum init_frame type, double deadline)
 {
     char head[WIRE_HEAD_BYTES];
 
@@ -142,7 +142,7 @@ void wire_end_say(struct wire_end *wire, enum wire_type type, double deadline)
     wire_end_write(wire, head, sizeof head, deadline);
 }
 
-void wire_end_say_words(struct wire_end *wire, enum wire_type type, const struct last_words *words,
+void wire_end_say_words(struct wire_end *wire, enum init_frame type, const struct last_words *words,
                         double deadline)
 {
     char frame[WIRE_HEAD_BYTES + LAST_WORDS_BYTES];

@@ -1,12 +1,12 @@
-/* The init's end of the wire (engine/wire.h), and the streams of its program.
+/* The init's end of the wire (engine/init_protocol.h), and the streams of its program.
  *
  * Over the engine, standard output of the init is the wire. Its program prints into two pipes,
  * which the init reads when the wire takes more. Over a socket of the server (direct_streams.h)
  * the program gets pipes that the server reads itself. */
 #pragma once
 
+#include "environments/engine/init_protocol.h"
 #include "environments/engine/last_words.h"
-#include "environments/engine/wire.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct wire_end {
     int out;                      /* the wire; -1: it is broken */
     int prints[WIRE_END_OUTPUTS]; /* what the program prints is read here; -1: not, or no more */
     int theirs[WIRE_END_OUTPUTS]; /* the ends of the program, until it is executed */
-    char pending[WIRE_HEAD_BYTES + WIRE_PIECE_BYTES]; /* a frame that the wire has not taken */
+    char pending[WIRE_HEAD_BYTES + INIT_PIECE_BYTES]; /* a frame that the wire has not taken */
     size_t begin;
     size_t end;
 };
@@ -41,8 +41,8 @@ void wire_end_serve(struct wire_end *wire, const struct pollfd watched[WIRE_END_
 void wire_end_flush(struct wire_end *wire, double deadline);
 
 /* Says a message that has only a TYPE. */
-void wire_end_say(struct wire_end *wire, enum wire_type type, double deadline);
+void wire_end_say(struct wire_end *wire, enum init_frame type, double deadline);
 
 /* Says WORDS in a message of TYPE, behind all that has been printed. */
-void wire_end_say_words(struct wire_end *wire, enum wire_type type, const struct last_words *words,
+void wire_end_say_words(struct wire_end *wire, enum init_frame type, const struct last_words *words,
                         double deadline);

@@ -160,6 +160,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker.name);
     prctl(PR_SET_NAME, "pyexecd-runner");
+    message_greet(CONTROL_FD);
     message_send(CONTROL_SUPERVISOR, &self, sizeof self);
     runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);

@@ -67,7 +67,8 @@ static bool zygote_read_job(struct worker_job *job)
     struct stat status;
     char *bytes;
 
-    if (fstat(ZYGOTE_JOB_FD, &status) < 0 || status.st_size <= (off_t)sizeof *head)
+    if (fstat(ZYGOTE_JOB_FD, &status) < 0 ||
+        status.st_size < (off_t)(sizeof *head + sizeof(struct control_run)))
         return false;
     bytes = malloc((size_t)status.st_size);
     if (!bytes || pread(ZYGOTE_JOB_FD, bytes, (size_t)status.st_size, 0) != status.st_size)

@@ -70,6 +70,7 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
                         .gate = descriptors[CONTROL_COPY_GATE]};
     size_t i = 0;
 
+    message_greet(copy.control);
     memcpy(copy.cgroups, descriptors + CONTROL_COPY_CGROUPS, sizeof copy.cgroups);
     while (i < COPIES_MOST && copies->list[i].control > 0)
         i++;
@@ -288,14 +289,14 @@ static void copy_on_gate(const struct copies *copies, struct copy *copy, pid_t p
 /* A message of the server, or the end of the lifeline, at which the server kills the cgroups. */
 static void copy_on_control(struct copies *copies, struct copy *copy)
 {
-    struct control_header header;
+    struct wire_head head;
     int descriptors[CONTROL_DESCRIPTORS];
 
-    if (!message_receive_header(copy->control, &header, descriptors))
+    if (!message_receive_head(copy->control, &head, descriptors))
         copy_leave(copy);
-    else if (header.type == CONTROL_COPY)
+    else if (head.type == CONTROL_COPY)
         copies_begin(copies, descriptors);
-    else if (header.type == CONTROL_INTERRUPT && copy->pid > 0)
+    else if (head.type == CONTROL_INTERRUPT && copy->pid > 0)
         kill(copy->pid, SIGINT);
 }
 

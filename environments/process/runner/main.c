@@ -48,6 +48,7 @@ int main(int argc, char **argv)
         fputs("pyexecd-runner is started by pyexecd\n", stderr);
         return 64;
     }
+    message_greet(CONTROL_FD);
     preparation.layers = (unsigned)strtoul(argv[1], NULL, 10);
     preparation.cgroups = argv + 2;
     prctl(PR_SET_NAME, "pyexecd-runner");

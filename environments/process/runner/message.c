@@ -13,17 +13,17 @@
 
 /* Receiving */
 
-bool message_receive_header(int fd, struct control_header *header,
-                            int descriptors[CONTROL_DESCRIPTORS])
+bool message_receive_head(int fd, struct wire_head *ret, int descriptors[CONTROL_DESCRIPTORS])
 {
+    char head[WIRE_HEAD_BYTES];
     size_t received;
     ssize_t count;
 
     for (size_t i = 0; i < CONTROL_DESCRIPTORS; i++)
         descriptors[i] = -1;
-    count = descriptors_receive(fd, header, sizeof *header, MSG_WAITALL, descriptors,
+    count = descriptors_receive(fd, head, sizeof head, MSG_WAITALL, descriptors,
                                 CONTROL_DESCRIPTORS, &received);
-    return count == sizeof *header;
+    return count == sizeof head && wire_take_head(&control_protocol, head, ret);
 }
 
 static bool message_receive(void *data, size_t length)
@@ -45,7 +45,7 @@ static bool message_receive(void *data, size_t length)
 void message_receive_program(struct program *program, size_t length,
                              const int descriptors[CONTROL_DESCRIPTORS])
 {
-    program->payload = length > CONTROL_LIMIT_BYTES ? NULL : malloc(length + 1);
+    program->payload = malloc(length);
     if (!program->payload || !message_receive(program->payload, length) ||
         !program_parse(program, program->payload, length, descriptors))
         _exit(1);
@@ -53,15 +53,21 @@ void message_receive_program(struct program *program, size_t length,
 
 /* Sending */
 
+void message_greet(int fd)
+{
+    (void)!send(fd, WIRE_HELLO, WIRE_HELLO_BYTES, MSG_NOSIGNAL);
+}
+
 void message_send_to(int fd, enum control_type type, const void *payload, size_t length)
 {
-    struct control_header header = {.type = type, .length = (uint32_t)length};
+    char head[WIRE_HEAD_BYTES];
     struct iovec parts[] = {
-        {.iov_base = &header, .iov_len = sizeof header},
+        {.iov_base = head, .iov_len = sizeof head},
         {.iov_base = (void *)payload, .iov_len = length},
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = length > 0 ? 2 : 1};
 
+    wire_put_head(head, type, length);
     while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) {
             /* A server that misses a report would wait, so both sides are shown the end of the

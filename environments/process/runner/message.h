@@ -8,13 +8,15 @@
 
 struct program;
 
-/* Receives the header of the next message over the control channel FD. DESCRIPTORS came with it, or
- * are -1. False at the end of the lifeline. */
-bool message_receive_header(int fd, struct control_header *header,
-                            int descriptors[CONTROL_DESCRIPTORS]);
+/* Says hello over the control channel FD, before any message. */
+void message_greet(int fd);
 
-/* Receives the LENGTH bytes that follow on the header of a CONTROL_RUN. Does not return when they
- * are malformed. */
+/* Receives the head of the next message over the control channel FD. DESCRIPTORS came with it, or
+ * are -1. False at the end of the lifeline, or when it is no head. */
+bool message_receive_head(int fd, struct wire_head *ret, int descriptors[CONTROL_DESCRIPTORS]);
+
+/* Receives the LENGTH bytes that follow on the head of a CONTROL_RUN. Does not return when they are
+ * malformed. */
 void message_receive_program(struct program *program, size_t length,
                              const int descriptors[CONTROL_DESCRIPTORS]);
 

@@ -161,15 +161,15 @@ static _Noreturn void zygote_execute(const struct program *program,
 
 static _Noreturn void zygote_begin(struct runner_preparation *preparation, int fd)
 {
-    struct control_header header;
+    struct wire_head head;
     int descriptors[CONTROL_DESCRIPTORS];
     struct program program = {0};
 
     prepare_supervisor(preparation);
     message_send_text(CONTROL_READY, preparation->missing);
-    if (!message_receive_header(CONTROL_FD, &header, descriptors) || header.type != CONTROL_RUN)
+    if (!message_receive_head(CONTROL_FD, &head, descriptors) || head.type != CONTROL_RUN)
         _exit(1);
-    message_receive_program(&program, header.length, descriptors);
+    message_receive_program(&program, head.length, descriptors);
     zygote_execute(&program, preparation, fd);
 }
 

@@ -58,8 +58,6 @@ bool program_parse(struct program *program, char *payload, size_t length,
     char *text = payload + sizeof program->run;
     size_t left = length - sizeof program->run;
 
-    if (length < sizeof program->run)
-        return false;
     program->payload = payload;
     program->length = length;
     memcpy(&program->run, payload, sizeof program->run);

@@ -24,7 +24,7 @@ struct program {
     size_t length;
 };
 
-/* Splits the payload of a CONTROL_RUN. False when it is malformed, or a descriptor that it needs is
- * -1 in DESCRIPTORS. */
+/* Splits the payload of a CONTROL_RUN, which has at least a struct control_run. False when it is
+ * malformed, or a descriptor that it needs is -1 in DESCRIPTORS. */
 bool program_parse(struct program *program, char *payload, size_t length,
                    const int descriptors[CONTROL_DESCRIPTORS]);

@@ -399,14 +399,14 @@ static void supervisor_let_go(struct supervisor *supervisor, int code, int input
 /* One message of the server, or the end of the lifeline. */
 static void supervisor_on_control(struct supervisor *supervisor)
 {
-    struct control_header header;
+    struct wire_head head;
     int descriptors[CONTROL_DESCRIPTORS];
 
-    if (!message_receive_header(CONTROL_FD, &header, descriptors))
+    if (!message_receive_head(CONTROL_FD, &head, descriptors))
         end_tree(supervisor);
-    switch (header.type) {
+    switch (head.type) {
     case CONTROL_RUN:
-        start_program(supervisor, header.length, descriptors);
+        start_program(supervisor, head.length, descriptors);
         break;
     case CONTROL_CODE:
         supervisor_let_go(supervisor, descriptors[0], descriptors[1]);

@@ -1,7 +1,8 @@
-#include "environments/engine/wire.h"
+#include "environments/engine/init_protocol.h"
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/wire_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,9 +37,9 @@ struct hearing {
 };
 
 static const char signs[] = {
-    [WIRE_OUT] = '>',   [WIRE_ERRORS] = '!',    [WIRE_BEGUN] = 'b', [WIRE_NOT_BEGUN] = 'n',
-    [WIRE_CELL] = 'c',  [WIRE_ENDED] = 'e',     [WIRE_GO] = 'g',    [WIRE_CODE] = 'k',
-    [WIRE_CELLS] = 'w', [WIRE_DISMISSAL] = 'd',
+    [INIT_OUT] = '>',   [INIT_ERRORS] = '!',    [INIT_BEGUN] = 'b', [INIT_NOT_BEGUN] = 'n',
+    [INIT_CELL] = 'c',  [INIT_ENDED] = 'e',     [INIT_GO] = 'g',    [INIT_CODE] = 'k',
+    [INIT_CELLS] = 'w', [INIT_DISMISSAL] = 'd',
 };
 
 static void hear(struct hearing *hearing, char sign, const char *data, size_t length)
@@ -51,21 +52,15 @@ static void hear(struct hearing *hearing, char sign, const char *data, size_t le
         strncat(hearing->text, data + i, 1);
 }
 
-static void on_piece(struct wire_reader *reader, enum wire_type type, const char *data,
-                     size_t length)
-{
-    hear(CONTAINER_OF(reader, struct hearing, reader), signs[type], data, length);
-}
-
-static void on_message(struct wire_reader *reader, enum wire_type type, const char *payload)
+static void on_frame(struct wire_reader *reader, uint32_t type, const char *data, size_t length)
 {
     struct hearing *hearing = CONTAINER_OF(reader, struct hearing, reader);
 
-    hear(hearing, signs[type], "", 0);
-    if (type == WIRE_CELL || type == WIRE_ENDED)
-        hearing->words = last_words_decode(payload);
-    if (type == WIRE_GO)
-        hearing->go = go_decode(payload);
+    hear(hearing, signs[type], data, init_protocol.rules[type].is_split ? length : 0);
+    if (type == INIT_CELL || type == INIT_ENDED)
+        hearing->words = last_words_decode(data);
+    if (type == INIT_GO)
+        hearing->go = go_decode(data);
 }
 
 static void on_foreign(struct wire_reader *reader, const char *data, size_t length)
@@ -77,7 +72,7 @@ static void on_foreign(struct wire_reader *reader, const char *data, size_t leng
 static void listen(struct hearing *hearing, const char *stream, size_t length, size_t size)
 {
     *hearing = (struct hearing){
-        .reader = {.piece = on_piece, .message = on_message, .foreign = on_foreign}};
+        .reader = {.protocol = &init_protocol, .frame = on_frame, .foreign = on_foreign}};
     for (size_t i = 0; i < length; i += size)
         wire_reader_feed(&hearing->reader, stream + i, size_min(length - i, size));
     wire_reader_end(&hearing->reader);
@@ -116,12 +111,12 @@ static void test_what_is_told_to_an_init_is_read_like_the_rest(void **state)
     struct hearing hearing;
 
     (void)state;
-    wire_put_head(frame, WIRE_GO, GO_BYTES);
+    wire_put_head(frame, INIT_GO, GO_BYTES);
     go_encode(&go, frame + WIRE_HEAD_BYTES);
     listen(&hearing, WIRE_HELLO, WIRE_HELLO_BYTES, 1);
     wire_reader_feed(&hearing.reader, frame, sizeof frame);
     wire_reader_feed(&hearing.reader, HEAD("\x8", "\2") "kk" HEAD("\x9", "\1") "w", 19);
-    wire_reader_feed(&hearing.reader, wire_dismissal, WIRE_HEAD_BYTES);
+    wire_reader_feed(&hearing.reader, init_dismissal, WIRE_HEAD_BYTES);
     assert_string_equal(hearing.text, "gkkkwwd");
     assert_memory_equal(&hearing.go, &go, sizeof go);
 }
@@ -132,14 +127,14 @@ static void test_words_arrive_as_they_were_said(void **state)
     struct hearing hearing;
 
     (void)state;
-    for (enum wire_type type = WIRE_CELL; type <= WIRE_ENDED; type++) {
+    for (enum init_frame type = INIT_CELL; type <= INIT_ENDED; type++) {
         wire_put_head(frame, type, LAST_WORDS_BYTES);
         last_words_encode(&some_words, frame + WIRE_HEAD_BYTES);
         for (size_t size = 1; size <= sizeof frame; size++) {
             listen(&hearing, WIRE_HELLO, WIRE_HELLO_BYTES, size);
             for (size_t i = 0; i < sizeof frame; i += size)
                 wire_reader_feed(&hearing.reader, frame + i, size_min(sizeof frame - i, size));
-            assert_string_equal(hearing.text, type == WIRE_CELL ? "c" : "e");
+            assert_string_equal(hearing.text, type == INIT_CELL ? "c" : "e");
             assert_int_equal(hearing.words.status, some_words.status);
             assert_int_equal(hearing.words.failure, some_words.failure);
             assert_int_equal(hearing.words.leftovers, some_words.leftovers);
