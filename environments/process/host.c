@@ -25,7 +25,8 @@
 #define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
 #define ORPHANS_SECONDS 5.0
 #define ORPHANS_HURRY   0.2
-#define TRY_SECONDS     5.0 /* a machine so busy is assumed to have a sandbox */
+#define ORPHANS_TWICE   0.01 /* until a child of ours would have been reaped */
+#define TRY_SECONDS     5.0  /* a machine so busy is assumed to have a sandbox */
 
 enum {
     HOST_KINDS = 3,
@@ -230,7 +231,7 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
             break;
         if (information.si_pid != host->lingering) {
             host->lingering = information.si_pid;
-            host_look_for_orphans_after(host, ORPHANS_HURRY);
+            host_look_for_orphans_after(host, ORPHANS_TWICE);
             return;
         }
         (void)waitpid(information.si_pid, NULL, WNOHANG);
@@ -241,7 +242,8 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 
 void host_look_for_orphans(struct process_host *host)
 {
-    host_look_for_orphans_after(host, ORPHANS_HURRY);
+    if (host->orphans.repeat > ORPHANS_HURRY) /* who asks again and again puts off nothing */
+        host_look_for_orphans_after(host, ORPHANS_HURRY);
 }
 
 /* A script's limit is lower. The kernel counts descriptors on their way for each user, so a script
@@ -291,6 +293,8 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host_init_kinds(host);
     host_expect_plan(host, &host->kinds[0]);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
+    ev_set_priority(&host->orphans,
+                    EV_MINPRI); /* children of ours that have ended are reaped before */
     ev_timer_start(settings->loop, &host->orphans);
     ev_prepare_init(&host->finish, host_on_finish);
     ev_prepare_start(settings->loop, &host->finish);

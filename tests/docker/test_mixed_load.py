@@ -20,6 +20,7 @@ import corpus  # noqa: E402
 
 SECONDS = float(os.environ.get("MIXED_SECONDS", "10"))
 CLIENTS = 64
+ZOMBIES = 4 * CLIENTS  # children of the server that nobody has reaped yet: more than ever end at once
 SEED = 20  # any: the same mixture each time
 HOSTILE = 0.1
 PATIENCE = 900  # seconds, for a call behind all others
@@ -70,6 +71,11 @@ class Client(threading.Thread):
             self.wrong.append((arguments, result))
 
 
+def zombies(server):
+    """How many children of SERVER have ended and are still there."""
+    return sum(leftovers.parent_and_state(pid) == (server.process.pid, "Z") for pid in leftovers.processes())
+
+
 @pytest.mark.heavy
 def test_everybody_is_answered_rightly(engine):
     system = {"type": "system", "executable": "/usr/bin/python3"}
@@ -89,6 +95,8 @@ def test_everybody_is_answered_rightly(engine):
             client.start()
         for client in clients:
             client.join()
+        assert zombies(server) < ZOMBIES
+        assert leftovers.until(lambda: not zombies(server))
         assert all(client.is_over for client in clients)
         assert not [wrong for client in clients for wrong in client.wrong][:3]
         assert sum(client.calls for client in clients) >= CLIENTS
