@@ -27,7 +27,6 @@ PROGRAMS = ("pyexecd", "pyexecd-runner")
 
 # The function that returns at once where there is no such part.
 PARTS = {
-    "arenas": "arenas_begin",
     "exit_handlers": "exit_handlers_spare",
     "footprint": "footprint_take",
     "large_pages": "large_pages_make",

@@ -4,7 +4,6 @@
  *
  * In a program that is no Python, such as a shell script that starts one, the core changes nothing.
  * A Python that the core does not know runs the script of the zygote, which is empty. */
-#include "environments/process/core/arenas.h"
 #include "environments/process/core/company.h"
 #include "environments/process/core/exit_handlers.h"
 #include "environments/process/core/footprint.h"
@@ -141,7 +140,6 @@ static void core_rehearse(void)
 
 static void core_prepare(void)
 {
-    arenas_reserve_no_more();
     footprint_take();
     python.PyOS_AfterFork_Child();
     core_search_directory();
@@ -236,7 +234,6 @@ static void core_use_loaded(bool has_imports)
  * worker, so it imports nothing from places that scripts can write in, not even at its end. */
 static void core_show(bool has_imports)
 {
-    arenas_reserve_no_more();
     prints_forget();
     python.PyOS_AfterFork_Child();
     core_rehearse();
@@ -297,7 +294,6 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     (void)variables;
     core_leave_no_trace();
     core.script = argv[argc - 1];
-    arenas_begin();
     if (!core_start_python(argc, argv))
         return 1;
     core.starter = core_take("_pyexecd_go_on");

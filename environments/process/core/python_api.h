@@ -16,13 +16,6 @@ struct python_status {
     int exit_code;
 };
 
-/* PyObjectArenaAllocator. */
-struct python_arena_allocator {
-    void *context;
-    void *(*allocate)(void *context, size_t size);
-    void (*free)(void *context, void *arena, size_t size);
-};
-
 enum { PYTHON_FILE_INPUT = 257 }; /* Py_file_input */
 
 enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or PyPreConfig has */
@@ -30,7 +23,6 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
 #define PYTHON_FUNCTIONS(F)                                                                        \
     F(void, PyPreConfig_InitPythonConfig, (void *))                                                \
     F(struct python_status, Py_PreInitializeFromBytesArgs, (const void *, ptrdiff_t, char **))     \
-    F(void, PyObject_SetArenaAllocator, (struct python_arena_allocator *))                         \
     F(void, PyConfig_InitPythonConfig, (void *))                                                   \
     F(struct python_status, PyConfig_SetBytesArgv, (void *, ptrdiff_t, char *const *))             \
     F(struct python_status, Py_InitializeFromConfig, (const void *))                               \
