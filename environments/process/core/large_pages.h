@@ -1,7 +1,7 @@
 /* The memory that copies share, in pages of 2 MiB: one entry of a page table in place of 512. To
  * copy a large page, and to unmap it, costs a copy hardly more than a small one. Before Linux 6.1,
- * and where pages are not of 4 KiB, there are none. Without them a warm call of 3.5 ms takes 0.8 ms
- * more (tests/bench/core_parts.py build large_pages). */
+ * and where pages are not of 4 KiB, there are none. Without them a warm call of 3.7 ms takes 0.3 ms
+ * more, and one of 7.3 ms with imports 0.8 ms (tests/bench/core_parts.py build large_pages). */
 #pragma once
 
 #include <stddef.h>
