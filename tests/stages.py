@@ -242,6 +242,14 @@ class Suite:
         ], env={**os.environ, "PYEXECD": f"{BUILD}/pyexecd", "CLIENTS": str(CLIENTS)})
 
 
+def link_or_copy(source, place):
+    """PLACE is the same file where it can be: the packages have a gigabyte."""
+    try:
+        os.link(source, place)
+    except OSError:
+        shutil.copy2(source, place)
+
+
 class Copy:
     """A copy of the tree, with a home, for a user who may not read the tree itself."""
 
@@ -252,10 +260,12 @@ class Copy:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd-test-"))
         self.source = self.folder / "source"
         self.home = self.folder / "home"
-        for path in [*(ROOT / part for part in self.PARTS), *self.programs(),
-                     ROOT / ".deps/tools/bin/uv", *(ROOT / ".deps" / name for name in self.PACKAGES)]:
+        for path in [*(ROOT / part for part in self.PARTS), *self.programs(), ROOT / ".deps/tools/bin/uv"]:
             if path.exists():
                 self.add(path, self.source / path.relative_to(ROOT))
+        for path in (ROOT / ".deps" / name for name in self.PACKAGES):
+            if path.exists():
+                shutil.copytree(path, self.source / path.relative_to(ROOT), symlinks=True, copy_function=link_or_copy)
         schemas = ROOT.parent / "shared/mcp-schema"
         if schemas.exists():
             self.add(schemas, self.folder / "shared/mcp-schema")
