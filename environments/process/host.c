@@ -293,8 +293,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     host_init_kinds(host);
     host_expect_plan(host, &host->kinds[0]);
     ev_timer_init(&host->orphans, host_on_orphans, ORPHANS_SECONDS, ORPHANS_SECONDS);
-    ev_set_priority(&host->orphans,
-                    EV_MINPRI); /* children of ours that have ended are reaped before */
+    ev_set_priority(&host->orphans, EV_MINPRI); /* ours that have ended are reaped before */
     ev_timer_start(settings->loop, &host->orphans);
     ev_prepare_init(&host->finish, host_on_finish);
     ev_prepare_start(settings->loop, &host->finish);
