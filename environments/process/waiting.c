@@ -96,13 +96,20 @@ void waiting_room_bound(struct waiting_room *room, const struct waiting *latest,
     }
 }
 
+/* True if the room is full of what was begun or used just now. */
+static bool waiting_room_is_crowded(const struct waiting_room *room, double now)
+{
+    return waiting_room_is_over(room, 1) && !list_is_empty(&room->list) &&
+           now - CONTAINER_OF(room->list.next, struct waiting, link)->since < WAITING_YOUNG_SECONDS;
+}
+
 bool waiting_room_restock(struct waiting_room *room, struct expectation *expectation, double now)
 {
     for (unsigned count = waiting_room_count(room, expectation); count < expectation->wanted;
          count++) {
         struct waiting *waiting;
 
-        if (now < expectation->closed_until)
+        if (now < expectation->closed_until || waiting_room_is_crowded(room, now))
             return false;
         waiting_room_bound(room, NULL, 1);
         waiting = room->rules->make(expectation);

@@ -15,6 +15,10 @@
 #define WAITING_QUIET_SECONDS 30.  /* after which one is enough for an expectation */
 #define WAITING_RETRY_SECONDS 60.  /* until a maker that failed is asked again */
 
+/* In a full room nothing gives way sooner. Where more are expected than have room, each would end
+ * what another one had just begun, and nothing would ever be ready. */
+#define WAITING_YOUNG_SECONDS 2.
+
 enum { WAITING_EQUAL = 4 }; /* for one expectation, at most */
 
 /* Embedded in the description of what is expected. */

@@ -144,6 +144,21 @@ static void test_in_a_full_room_the_oldest_gives_way(void **state)
     assert_true(bakery->breads[1].was_ended && bakery->breads[2].was_ended);
 }
 
+static void test_in_a_full_room_nothing_gives_way_that_was_just_begun(void **state)
+{
+    struct bakery *bakery = *state;
+
+    bakery->customers[0].expectation.wanted = 4;
+    bakery->customers[1].expectation.wanted = 4;
+    restock(bakery, 0, 1.);
+    assert_false(restock(bakery, 1, 1.5));
+    expect_waiting(bakery, 4, 2);
+    assert_false(restock(bakery, 1, 2.5));
+    expect_waiting(bakery, 4, 2);
+    assert_true(restock(bakery, 1, 1. + WAITING_YOUNG_SECONDS));
+    expect_waiting(bakery, 2, 4);
+}
+
 static void test_the_latest_stays_whatever_its_memory(void **state)
 {
     struct bakery *bakery = *state;
@@ -228,6 +243,7 @@ int main(void)
         cmocka_unit_test_setup(test_what_is_withdrawn_is_not_taken, set_up),
         cmocka_unit_test_setup(test_no_more_than_four_are_wanted, set_up),
         cmocka_unit_test_setup(test_in_a_full_room_the_oldest_gives_way, set_up),
+        cmocka_unit_test_setup(test_in_a_full_room_nothing_gives_way_that_was_just_begun, set_up),
         cmocka_unit_test_setup(test_the_latest_stays_whatever_its_memory, set_up),
         cmocka_unit_test_setup(test_after_a_failure_nothing_is_made_for_a_while, set_up),
         cmocka_unit_test_setup(test_what_nobody_comes_for_expires, set_up),
