@@ -84,6 +84,17 @@ def test_the_python_and_the_packages_of_an_environment_are_told(place):
         assert client.NEWS in [each["method"] for each in server.notifications]
 
 
+def test_packages_of_older_installers_are_told(place):
+    about = "Metadata-Version: 1.0\nName: {}\nVersion: 1\n\nName: no_header\n"
+    make_venv(place / "venv", files={
+        "gad_get.egg-info/PKG-INFO": about.format("Gad_Get"),
+        "gad_get.egg-info/requires.txt": "widget>=1\n\n[:sys_platform == 'linux']\nsprocket\n\n[more]\ncog\n",
+        "widget.egg-info": about.format("widget"), "sprocket.egg-info": about.format("sprocket"),
+        "cog.egg-info": about.format("cog")})
+    with running(config(place)) as server:
+        assert wait_until_told(server, "given", ",").endswith(", with cog, gad-get")
+
+
 def test_the_next_server_tells_it_at_once_and_changes_nothing(place):
     make_venv(place / "venv", "gadget")
     with running(config(place)) as server:
