@@ -15,7 +15,7 @@ SECONDS = 900
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a machine")
-@pytest.mark.parametrize("debian", ["12", "13"])
+@pytest.mark.parametrize("debian", [pytest.param("12", marks=pytest.mark.release), "13"])
 def test_one_command_gets_there(wheel, debian, record_property):
     uv = installed.DEPS / "tools/bin/uv"
     if not uv.exists():

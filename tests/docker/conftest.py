@@ -68,7 +68,7 @@ def podman(images):
         pytest.skip(f"no podman: {reason}")
 
 
-@pytest.fixture(scope="module", params=["tcp", "tls"])
+@pytest.fixture(scope="module", params=[pytest.param("tcp", marks=pytest.mark.release), "tls"])
 def remote_engine(request, images, tmp_path_factory):
     """A Docker engine with the base image that is reached by TCP, without and with TLS; `definition` says how."""
     folder = tmp_path_factory.mktemp("remote")

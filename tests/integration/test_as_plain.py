@@ -40,7 +40,6 @@ WAYS = {
 }
 COPIED = ("warm", "preloaded")
 SANDBOXED = ("sandboxed", *COPIED)
-HELD = ("sandboxed", "preloaded")  # in which a script of root has a uid of its own, others map theirs
 
 # A script whose text a file of scripts cannot hold.
 ODD = {
@@ -245,7 +244,7 @@ def runs(request, tmp_path_factory):
         runs.pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.plain] * (way in HELD) +
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.plain] * (way == "preloaded") +
                                                          [pytest.mark.long] * (way not in COPIED)) for way in WAYS])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_plain(runs, name, way):

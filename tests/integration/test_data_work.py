@@ -80,7 +80,7 @@ def works(shim, cpus, packages, command=None):
     assert [file["path"] for file in result["files"]] == ["plot.png"]
 
 
-@pytest.mark.parametrize("cpus", [2, 16, 96, 256])
+@pytest.mark.parametrize("cpus", [2, *(pytest.param(cpus, marks=pytest.mark.release) for cpus in (16, 96)), 256])
 def test_data_work_goes_on_any_machine(shim, packages, cpus):
     works(shim, cpus, packages)
 
@@ -89,6 +89,7 @@ def test_data_work_goes_on_any_machine(shim, packages, cpus):
 @pytest.mark.skipif(subprocess.run(["unshare", "--map-root-user", "true"],
                                    capture_output=True).returncode != 0,
                     reason="no user namespaces for this user")
+@pytest.mark.plain
 @pytest.mark.parametrize("cpus", [2, 256])
 def test_data_work_goes_without_cgroups(shim, packages, cpus):
     works(shim, cpus, packages, WITHOUT_CGROUPS)
