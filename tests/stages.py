@@ -148,9 +148,9 @@ class Suite:
             self.docker(marks, workers=2),
             self.clients(marks, workers=1),
             *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
-            *self.heavy(),
+            *self.heavy(), *self.meson(),
             *([self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
-            self.hostile(marks, workers=2), self.conformance(), *self.meson(), *self.node_clients(),
+            self.hostile(marks, workers=2), self.conformance(), *self.node_clients(),
         ]
 
     def heavy(self):

@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hostile"))
 import corpus  # noqa: E402
 
-SECONDS = float(os.environ.get("MIXED_SECONDS", "10"))
+SECONDS = float(os.environ.get("MIXED_SECONDS", "5"))
 CLIENTS = 64
 ZOMBIES = 4 * CLIENTS  # children of the server that nobody has reaped yet: more than ever end at once
 SEED = 20  # any: the same mixture each time

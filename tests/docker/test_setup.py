@@ -8,6 +8,8 @@ import pytest
 import engine as engine_module
 import snapshot
 
+pytestmark = pytest.mark.release
+
 PRINT = ["python", "-c", "print(6 * 7)"]
 
 

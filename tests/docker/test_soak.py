@@ -13,7 +13,7 @@ import pytest
 import snapshot
 import wheels
 
-RUNS = int(os.environ.get("SOAK_RUNS", "60"))
+RUNS = int(os.environ.get("SOAK_RUNS", "40"))
 AT_ONCE = 4
 SEED = 20  # any: the same mixture each time
 

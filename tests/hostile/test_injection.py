@@ -47,7 +47,7 @@ CALLS = {
 }
 NUMBERS = {number: (name, error) for name, (number, error) in CALLS.items()}
 LEVELS = ["namespace"]
-OF_A_KIND = int(os.environ.get("INJECTIONS", "3"))  # how many of the same calls of a process fail
+OF_A_KIND = int(os.environ.get("INJECTIONS", "2"))  # how many of the same calls of a process fail
 LATER_SECONDS = 0.3  # for what a call leaves to the background: its cgroup, its directory, the next spare
 
 pytestmark = [

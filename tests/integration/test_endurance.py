@@ -9,7 +9,7 @@ import leftovers
 import pytest
 from leftovers import Watched, descendants, is_zygote, until, waits_for_code
 
-RUNS = int(os.environ.get("WARM_RUNS", "1000"))
+RUNS = int(os.environ.get("WARM_RUNS", "500"))
 FIRST = 500  # after which nothing grows any more
 ENOUGH = 1024  # KiB; and so much noise there is
 MOST_PROCESSES = 3 + 2 + 4 * 2  # runners, the zygote and its supervisor, so many copies at most and theirs

@@ -14,7 +14,7 @@ MATTER = ["IPython", "PIL", "anyio", "attrs", "autogen", "cffi", "click", "conto
 
 @pytest.mark.long
 @pytest.mark.once
-@pytest.mark.parametrize("name", ["data", "agents", "ag2_suite"])
+@pytest.mark.parametrize("name", ["data", "agents", pytest.param("ag2_suite", marks=pytest.mark.release)])
 def test_pairs_are_imported_as_with_plain_python(name):
     venv = DEPS / name
     if not (venv / "installed").exists():

@@ -228,6 +228,7 @@ def test_tokens_are_read_again(tmp_path):
 
 
 @pytest.mark.plain
+@pytest.mark.long
 @pytest.mark.parametrize("changes", [True, False])
 def test_memory_does_not_grow(changes):
     count = 100

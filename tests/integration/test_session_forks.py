@@ -408,6 +408,7 @@ def test_a_copy_has_the_limits_of_its_original():
 
 # Hostile ones
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [
     "import os\nos.register_at_fork(before=lambda: os._exit(9))",
     "import os\nos.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), 9))",
