@@ -8,7 +8,7 @@ from leftovers import Watched, until
 from test_fallback import NAMESPACE, needs_namespaces
 
 MOUNT = 'for place in $PLACES; do mount -t tmpfs -o size=64m none "$place"; done; exec "$0"'
-WRITE = "open('{}', 'wb').write(bytes({} << 20))"
+WRITE = "open('{}', 'wb').write(bytes(int({} * 2**20)))"
 REMOVE = "import os\nfor name in ('most', 'rest', 'note'): os.remove(name)"
 
 pytestmark = needs_namespaces
@@ -58,11 +58,11 @@ def is_refused(connect):
 
 
 def take_half(connection, **arguments):
-    """A little more than half of the disk. The second run comes beyond it by so little that it may."""
+    """A little more than half of the disk. The second run comes beyond it by less than 1 MiB, and so may, whenever that is seen."""
     result = run(connection, WRITE.format("most", 31), **arguments)
     if "session" in result:
         arguments["session"] = result["session"]["name"]
-    return run(connection, WRITE.format("rest", 2), **arguments)
+    return run(connection, WRITE.format("rest", 1.5), **arguments)
 
 
 def test_who_takes_most_of_the_disk_gets_a_new_directory_when_it_has_removed_files(tmp_path):
@@ -72,7 +72,7 @@ def test_who_takes_most_of_the_disk_gets_a_new_directory_when_it_has_removed_fil
         earlier = {"working_directory": take_half(alice)["working_directory"]}
         text = refusal(connect("alice"))
         assert "no new working directory" in text and "(argument working_directory)" in text, text
-        assert "your working directories take 33" in text and "that are free" in text, text
+        assert "your working directories take 32" in text and "that are free" in text, text
         run(connect("bob"), WRITE.format("some", 5))
 
         for connection in alice, connect("alice"):
@@ -87,7 +87,7 @@ def test_who_takes_most_of_the_disk_gets_a_new_directory_when_it_has_removed_fil
 def test_what_a_principal_has_in_many_directories_counts(tmp_path):
     with serving(tmp_path) as connect:
         run(connect("bob"), "pass")
-        for size in 10, 10, 11, 2:
+        for size in 10, 10, 11, 1.5:
             run(connect("alice"), WRITE.format("some", size))
         assert "no new working directory" in refusal(connect("alice"))
         run(connect("bob"), "pass")
