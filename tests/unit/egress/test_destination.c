@@ -34,6 +34,8 @@ static void test_an_operator_names_hosts_and_ports(void **state)
     } cases[] = {
         {"packages.example.net:443", "packages.example.net", 443},
         {"PACKAGES.Example.Net.:443", "packages.example.net", 443},
+        {"A-Z.Example.Org:80", "a-z.example.org", 80},
+        {"a:1", "a", 1},
         {"*.example.org:80", "example.org", 80},
         {"localhost:8080", "localhost", 8080},
         {"10.0.0.5:5432", "10.0.0.5", 5432},

@@ -69,6 +69,7 @@ static void test_more_is_waited_for_up_to_a_bound(void **state)
         assert_int_equal(proxy_head_parse(text, i, &head), 0);
     assert_int_equal(proxy_head_parse(text, strlen(text), &head), strlen(text) - strlen("rest"));
     memset(many, 'A', PROXY_HEAD_BYTES);
+    assert_int_equal(proxy_head_parse("\x16", 1, &head), -1); /* TLS */
     assert_int_equal(proxy_head_parse(many, PROXY_HEAD_BYTES - 1, &head), 0);
     assert_int_equal(proxy_head_parse(many, PROXY_HEAD_BYTES, &head), -1);
     free(many);

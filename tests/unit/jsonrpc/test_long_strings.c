@@ -25,6 +25,7 @@ static const char *const messages[] = {
     "{\"a\":{\"b\":[[],{},\"" LONG "1\"]},\"c\":\"" LONG "2\",\"d\":[true,null,\"" LONG "3\"]}",
     "[\"" LONG "\\n\\t\\r\\b\\f\\/\\\\\\\"\"]",
     "[\"\\u0041\\u00e4\\u6F22\\uD83D\\uDE00\\u0000" LONG "\", \"end\"]",
+    "[\"\\uD8C0\\uDC00\\uDBFF\\uDFFF" LONG "\"]",
     "[\"\xC3\xA4\xE6\xBC\xA2\xF0\x9F\x98\x80" LONG "\"]",
     "[\"" LONG "\\ud83d\"]",
     "[\"" LONG "\\ud83dx\"]",
