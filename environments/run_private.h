@@ -35,6 +35,7 @@ struct run {
     struct list link;               /* in the client's waiting runs, or among the runs that go */
 
     enum run_state state;
+    bool has_vanished; /* once: what its script was to begin in */
     struct environment_waiter waiter;
     struct directory_claim claim;
     struct turn turn;

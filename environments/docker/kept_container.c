@@ -182,7 +182,7 @@ static void kept_call_explain(const struct kept_call *call, const char *reason,
 
     if (call->tree->killed || call->tree->fate == DOCKER_TREE_HAS_RUN)
         return;
-    end->vanished = never_began && !call->execution.is_starting;
+    end->vanished = never_began;
     snprintf(end->failure, sizeof end->failure,
              never_began ? "the script did not begin: %.400s" : "%s",
              *reason ? reason : "the container was removed from outside");
@@ -241,14 +241,24 @@ static void kept_container_close(struct kept_container *container)
         kept_container_free(container);
 }
 
+/* TREE has ended in a container that lives, without its script. */
+static void kept_call_note_refusal(struct docker_tree *tree)
+{
+    if (!*tree->end.failure)
+        snprintf(tree->end.failure, sizeof tree->end.failure,
+                 "its first process ended before it (exit code %d)", tree->end.exit_code);
+}
+
 /* The script of a BUSY container has ended. */
 static void kept_container_judge(struct kept_container *container)
 {
-    const struct docker_tree *tree = container->call->tree;
+    struct docker_tree *tree = container->call->tree;
 
+    if (tree->fate == DOCKER_TREE_NEVER_BEGAN)
+        kept_call_note_refusal(tree);
     if (!tree->output.has_words || !was_clean(&tree->output.words)) {
         log_info("container %s is not used again: %s", container->name,
-                 tree->fate == DOCKER_TREE_NEVER_BEGAN ? "no script can begin in it"
+                 tree->fate == DOCKER_TREE_NEVER_BEGAN ? tree->end.failure
                                                        : "the call did not leave it as it was");
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
         return;

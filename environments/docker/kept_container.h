@@ -5,7 +5,7 @@
  *         \        |
  *          `---> ENDING
  *
- * A call that finds it gone before its script has begun ends as `vanished`, and begins again.
+ * A call whose script cannot begin in it ends as `vanished`, and begins again in a new one, once.
  *
  * It ends when a call was killed, or has left a process behind or no last words: whatever a script
  * did to it, the next call gets a new one. It ends with the server, too: its pyexecd-init holds the

@@ -4,6 +4,9 @@
 #include "environments/engine/init_protocol.h"
 #include "environments/execution.h"
 
+#include <stdio.h>
+#include <string.h>
+
 void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
                          size_t length)
 {
@@ -14,10 +17,21 @@ void docker_output_print(struct docker_output *output, enum frame_stream stream,
 }
 
 /* The engine prints why it could not start the init. */
+static void docker_output_complain(struct docker_output *output, enum frame_stream stream,
+                                   const char *data, size_t length)
+{
+    const size_t used = strlen(output->complaint);
+
+    docker_output_print(output, stream, data, length);
+    if (output->is_mute && !output->has_begun)
+        snprintf(output->complaint + used, sizeof output->complaint - used, "%.*s", (int)length,
+                 data);
+}
+
 static void docker_output_on_foreign(struct wire_reader *reader, const char *data, size_t length)
 {
-    docker_output_print(CONTAINER_OF(reader, struct docker_output, reader), FRAME_STDOUT, data,
-                        length);
+    docker_output_complain(CONTAINER_OF(reader, struct docker_output, reader), FRAME_STDOUT, data,
+                           length);
 }
 
 static void docker_output_end_cell(struct docker_output *output, const char *payload)
@@ -76,7 +90,7 @@ void docker_output_feed(struct docker_output *output, enum frame_stream stream, 
                         size_t length)
 {
     if (stream == FRAME_STDERR)
-        docker_output_print(output, FRAME_STDERR, data, length);
+        docker_output_complain(output, FRAME_STDERR, data, length);
     else
         wire_reader_feed(&output->reader, data, length);
 }

@@ -17,9 +17,10 @@ struct docker_output {
     /* May be NULL: there are no cells. One has ended, and all its output has come. */
     void (*cell_ended)(struct docker_output *output, const struct last_words *words);
 
-    bool is_mute;       /* nothing is passed on before the script begins */
-    bool has_begun;     /* the init says that the script begins ... */
-    bool has_not_begun; /* ... or that nothing has run, and nothing will */
+    bool is_mute;        /* nothing is passed on before the script begins ... */
+    char complaint[256]; /* ... but what the engine says instead is kept here */
+    bool has_begun;      /* the init says that the script begins ... */
+    bool has_not_begun;  /* ... or that nothing has run, and nothing will */
     bool has_words;
     struct last_words words; /* there is no more output */
 

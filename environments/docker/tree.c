@@ -187,6 +187,8 @@ static void docker_tree_finish(struct docker_tree *tree, const struct container_
     tree->fate = docker_tree_judge(tree, is_whole);
     if (tree->fate == DOCKER_TREE_WAS_LOST && !tree->killed)
         docker_tree_explain_loss(tree);
+    if (tree->fate == DOCKER_TREE_NEVER_BEGAN && !*tree->end.failure)
+        snprintf(tree->end.failure, sizeof tree->end.failure, "%s", tree->output.complaint);
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
     docker_tree_set_state(tree, DOCKER_TREE_NONE);
     tree->owner->ended(tree->owner);

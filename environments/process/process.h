@@ -62,7 +62,7 @@ struct process_end {
     char failure[ERROR_FULL_BYTES]; /* not empty: why the program never ran, or why its end or
                                        output is not known */
     bool refused;                   /* this machine lacks a layer that it needs; it never ran */
-    bool vanished;                  /* what it was to begin in is gone; it never ran */
+    bool vanished;                  /* what it was to begin in is gone, or no good; it never ran */
     bool reported;                  /* false: it was killed before it could be waited for */
     bool killed;                    /* process_kill came first */
     int returncode;                 /* as Python's subprocess has it: -N for signal N. -SIGKILL if

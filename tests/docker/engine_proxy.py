@@ -73,6 +73,19 @@ class WithoutSockets(EngineProxy):
         return re.sub(rb'("Target": ?"/run/pyexecd-)streams"', rb'\1strange"', data)
 
 
+class WithoutRuns(EngineProxy):
+    """An engine that cannot start the next `failing` runs in containers: what they were to execute is elsewhere."""
+
+    failing = 0
+
+    def changed(self, data):
+        begun = REQUEST.match(data)
+        if not self.failing or not begun or kind(*begun.groups()) != "POST /containers/ID/exec":
+            return data
+        self.failing -= 1
+        return data.replace(b"pyexecd-init", b"pyexecd-none")
+
+
 class Pipe(socketserver.BaseRequestHandler):
     def handle(self):
         with socket.socket(socket.AF_UNIX) as engine:

@@ -183,6 +183,20 @@ def test_one_that_is_removed_while_a_call_begins(proxied_server, engine):
         assert result["stdout"] == "begun\n" or (not result["success"] and not result["stdout"]), result
 
 
+def test_one_that_runs_nothing_is_replaced_once_and_then_the_engine_is_quoted(docker_server, engine, tmp_path):
+    with (engine_proxy.WithoutRuns(engine.socket, tmp_path) as proxy,
+          docker_server({**KEEP, "host": proxy.address}) as server):
+        server.initialize()
+        proxy.failing = 1
+        assert server.run("print(1)")["success"]
+        server.run("import os; os.fork() or os._exit(0)")  # and the next call gets a new one
+        proxy.failing = 2
+        result = server.run("print(1)")
+        assert result["error"].startswith("the script did not begin: OCI runtime exec failed"), result
+        assert "pyexecd-none" in result["error"] and not result["stdout"] + result["stderr"], result
+        assert server.run("print(1)")["success"]
+
+
 def test_one_that_is_killed_in_the_middle_of_a_call(kept_server, engine):
     call = kept_server.begin("import time; time.sleep(1000)")
     engine.api.post(f"/containers/{containers(engine)[0]}/kill")
