@@ -1,4 +1,4 @@
-"""Hostile programs against runs in a PID namespace, which is the default."""
+"""Hostile programs against runs in a PID namespace."""
 
 import corpus
 import pytest
