@@ -174,7 +174,15 @@ void kept_container_rest(struct kept_container *container)
 
 /* The end of a call */
 
-/* REASON for which its run has ended says more than the end of the container. */
+/* How CONTAINER has ended. The caller frees it. */
+static char *kept_container_tell_end(const struct kept_container *container)
+{
+    return container->end.status == DOCKER_NOT_FOUND
+               ? memory_copy_string("the container was removed from outside")
+               : memory_format("the container has ended (exit code %d)", container->end.exit_code);
+}
+
+/* REASON: why its run has ended. */
 static void kept_call_explain(const struct kept_call *call, const char *reason,
                               struct process_end *end)
 {
@@ -184,14 +192,15 @@ static void kept_call_explain(const struct kept_call *call, const char *reason,
         return;
     end->vanished = never_began;
     snprintf(end->failure, sizeof end->failure,
-             never_began ? "the script did not begin: %.400s" : "%s",
-             *reason ? reason : "the container was removed from outside");
+             never_began ? "the script did not begin: %.400s" : "%s", reason);
 }
 
 static struct process_end kept_call_describe_end(struct kept_call *call)
 {
     const struct kept_container *container = call->container;
-    AUTO_FREE char *reason = memory_copy_string(call->tree->end.failure);
+    const char *failure = call->tree->end.failure; /* says more than the end of the container */
+    AUTO_FREE char *reason =
+        *failure ? memory_copy_string(failure) : kept_container_tell_end(container);
     struct process_end end;
 
     if (container->state == KEPT_CONTAINER_OVER)

@@ -89,25 +89,45 @@ struct notebook *notebooks_find(const struct notebooks *notebooks, const char *o
     return NULL;
 }
 
-/* Counts closed sessions, too: until they are freed they use memory. */
+struct notebooks_tally {
+    unsigned open;
+    unsigned closing; /* they use memory until they are freed */
+};
+
+/* Counts the sessions of OWNER, or of everybody if it is NULL. */
+static struct notebooks_tally notebooks_tally(const struct notebooks *notebooks, const char *owner)
+{
+    struct notebooks_tally tally = {0};
+
+    LIST_FOR_EACH (&notebooks->open, link) {
+        const struct notebook *notebook = CONTAINER_OF(link, struct notebook, link);
+
+        if (!owner || strcmp(notebook->owner, owner) == 0)
+            *(notebook->is_closed ? &tally.closing : &tally.open) += 1;
+    }
+    return tally;
+}
+
+/* Who closes a session may open another one at once. So closing sessions have a limit of their own,
+ * which is as high. */
 static int notebooks_check_room(const struct notebooks *notebooks, const char *owner,
                                 struct error *err)
 {
-    unsigned all = 0;
-    unsigned own = 0;
+    const struct notebooks_settings *limits = &notebooks->settings;
+    const struct notebooks_tally own = notebooks_tally(notebooks, owner);
+    const struct notebooks_tally all = notebooks_tally(notebooks, NULL);
 
-    LIST_FOR_EACH (&notebooks->open, link) {
-        all++;
-        own += strcmp(CONTAINER_OF(link, struct notebook, link)->owner, owner) == 0;
-    }
-    if (own >= notebooks->settings.most_per_owner)
+    if (own.open >= limits->most_per_owner)
         return error_set(err, ERROR_BUSY,
-                         "%u of your sessions are open, and the limit is %u: close one", own,
-                         notebooks->settings.most_per_owner);
-    if (all >= notebooks->settings.most)
+                         "%u of your sessions are open, and the limit is %u: close one", own.open,
+                         limits->most_per_owner);
+    if (all.open >= limits->most)
         return error_set(err, ERROR_BUSY,
-                         "the server is busy: %u sessions are open, and the limit is %u", all,
-                         notebooks->settings.most);
+                         "the server is busy: %u sessions are open, and the limit is %u", all.open,
+                         limits->most);
+    if (own.closing >= limits->most_per_owner || all.closing >= limits->most)
+        return error_set(err, ERROR_BUSY, "the server is busy: %u sessions are ending; try again",
+                         all.closing);
     return 0;
 }
 

@@ -81,6 +81,23 @@ static void test_the_number_of_one_owner_is_limited(void **state)
     open_one(sessions, "bob");
 }
 
+static void test_one_that_is_closed_makes_room_at_once_but_not_without_end(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct error err = ERROR_INIT;
+
+    for (int i = 0; i < MOST_PER_OWNER; i++)
+        open_one(sessions, "ann");
+    for (int i = 0; i < MOST_PER_OWNER; i++) {
+        notebooks_close(notebooks_next(sessions->notebooks, "ann", NULL));
+        if (i + 1 < MOST_PER_OWNER)
+            open_one(sessions, "ann");
+    }
+    assert_null(session_fixture_open(sessions, "ann", &err));
+    assert_string_equal(err.message, "the server is busy: 3 sessions are ending; try again");
+    open_one(sessions, "bob");
+}
+
 static void test_the_number_of_all_is_limited(void **state)
 {
     struct session_fixture *sessions = *state;
@@ -208,6 +225,7 @@ int main(void)
         TEST(test_a_session_is_found_by_its_owner_alone),
         TEST(test_an_owner_sees_his_own_in_their_order),
         TEST(test_the_number_of_one_owner_is_limited),
+        TEST(test_one_that_is_closed_makes_room_at_once_but_not_without_end),
         TEST(test_the_number_of_all_is_limited),
         TEST(test_one_that_is_closed_is_found_no_more),
         TEST(test_a_restart_leaves_the_name),
