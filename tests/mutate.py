@@ -8,6 +8,7 @@ table and a /tmp of their own on a read-only root: a mutant may kill and remove 
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import json
@@ -227,8 +228,18 @@ def link(test, object_file, folder):
 # Runs
 
 
+@contextlib.contextmanager
+def scratch_folder():
+    """A directory for whatever a mutant does: it may make others that are deeper than shutil can go."""
+    folder = tempfile.mkdtemp(dir=SCRATCH)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["rm", "-rf", folder], check=False)
+
+
 def run_test(test, program, timeout):
-    with tempfile.TemporaryDirectory(dir=SCRATCH, ignore_cleanup_errors=True) as folder:
+    with scratch_folder() as folder:
         environment = {**os.environ, **SANITIZERS, **test.environment, "TMPDIR": "/tmp"}
         os.chmod(folder, 0o1777)
         return processes.run(confined(folder, [str(program)]), timeout, cwd=BUILD, env=environment)
