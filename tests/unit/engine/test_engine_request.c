@@ -402,6 +402,9 @@ static void test_text_is_escaped_for_a_path(void **state)
     (void)state;
     assert_string_equal(escaped, "a/b:c%20%7B%22x%22:1%7D%26%C3%BC%25");
     free(escaped);
+    escaped = engine_escape("%"); /* which fills its memory */
+    assert_string_equal(escaped, "%25");
+    free(escaped);
 }
 
 int main(void)

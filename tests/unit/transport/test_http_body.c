@@ -82,6 +82,7 @@ static const struct {
     {TEXT("1\r\nxx"), HTTP_BODY_BAD, NULL, 0},
     {TEXT("1\r\nx\n0\r\n\r\n"), HTTP_BODY_BAD, NULL, 0},
     {TEXT("1\r\nx\rx"), HTTP_BODY_BAD, NULL, 0},
+    {TEXT("1\r\nx\r\n\r\n\r\n"), HTTP_BODY_BAD, NULL, 0},
     {TEXT("1;\x01\r\nx\r\n"), HTTP_BODY_BAD, NULL, 0},
     {TEXT("1;\nx\r\n"), HTTP_BODY_BAD, NULL, 0},
     {TEXT("1;a=\"b\"\r\nx\r\n"), HTTP_BODY_BAD, NULL, 0},
