@@ -47,8 +47,11 @@ static void test_a_prefix_goes_before_the_message(void **state)
 
 static void test_long_messages_are_cut_not_overrun(void **state)
 {
+    struct error_rest rest;
     struct error err = ERROR_INIT;
-    char text[2 * ERROR_MESSAGE_BYTES];
+    struct error longer = ERROR_INIT_LONG(&rest);
+    AUTO_FREE char *whole = NULL;
+    char text[2 * ERROR_FULL_BYTES];
 
     (void)state;
     memset(text, 'x', sizeof text - 1);
@@ -57,6 +60,10 @@ static void test_long_messages_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
     error_prefix(&err, "%s", text);
     assert_int_equal(strlen(err.message), ERROR_MESSAGE_BYTES - 1);
+    error_set(&longer, ERROR_BUSY, "%s", text);
+    error_prefix(&longer, "%s", text);
+    whole = error_text(&longer);
+    assert_int_equal(strlen(whole), ERROR_FULL_BYTES - 2); /* each part has an end */
 }
 
 static void test_the_words_of_errno_are_not_cut(void **state)
