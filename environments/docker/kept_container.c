@@ -312,6 +312,8 @@ static void kept_container_on_ended(struct container *ended, const struct contai
         container->site->is_stale = true;
     if (container->state == KEPT_CONTAINER_BUSY)
         kept_container_set_state(container, KEPT_CONTAINER_ENDING);
+    if (container->call && container->call->tree->state != DOCKER_TREE_NONE)
+        docker_tree_drain(container->call->tree);
     kept_container_close(container);
 }
 

@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DOCKER_TREE_REST_SECONDS 0.05 /* a client has read its answer by then */
+#define DOCKER_TREE_REST_SECONDS  0.05 /* a client has read its answer by then */
+#define DOCKER_TREE_DRAIN_SECONDS 5.0  /* as for the output of a container */
 
 static const struct state docker_tree_states[] = {
     [DOCKER_TREE_NONE] = {"none", 1 << DOCKER_TREE_STARTING | 1 << DOCKER_TREE_LEAVING},
@@ -102,14 +103,6 @@ static void docker_tree_on_ready(struct docker_tree *tree)
         docker_tree_dismiss(tree);
 }
 
-/* Kills a container that has not answered. Its end will show that nothing has run. */
-static void docker_tree_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop;
-    (void)events;
-    container_kill(&CONTAINER_OF(timer, struct docker_tree, patience)->container);
-}
-
 /* ---- what it says ---- */
 
 static void docker_tree_look(struct docker_tree *tree)
@@ -190,6 +183,7 @@ static void docker_tree_finish(struct docker_tree *tree, const struct container_
     if (tree->fate == DOCKER_TREE_NEVER_BEGAN && !*tree->end.failure)
         snprintf(tree->end.failure, sizeof tree->end.failure, "%s", tree->output.complaint);
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
+    ev_timer_stop(docker_tree_loop(tree), &tree->drain);
     docker_tree_set_state(tree, DOCKER_TREE_NONE);
     tree->owner->ended(tree->owner);
 }
@@ -201,6 +195,39 @@ static void docker_tree_on_complete(struct ev_loop *loop, ev_prepare *watcher, i
     (void)loop;
     (void)events;
     docker_tree_finish(tree, &(struct container_end){.started = true}, true);
+}
+
+/* The engine does not say how its run ends. */
+static void docker_tree_give_up_run(struct docker_tree *tree)
+{
+    exec_cancel(&tree->exec);
+    docker_tree_finish(tree, &(struct container_end){.started = true}, false);
+}
+
+/* It has not answered. The end of its own container will show that nothing has run. */
+static void docker_tree_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct docker_tree *tree = CONTAINER_OF(timer, struct docker_tree, patience);
+
+    (void)loop;
+    (void)events;
+    if (container_id(&tree->container))
+        container_kill(&tree->container);
+    else
+        docker_tree_give_up_run(tree);
+}
+
+static void docker_tree_on_drained(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    docker_tree_give_up_run(CONTAINER_OF(timer, struct docker_tree, drain));
+}
+
+void docker_tree_drain(struct docker_tree *tree)
+{
+    ev_now_update(docker_tree_loop(tree));
+    ev_timer_start(docker_tree_loop(tree), &tree->drain);
 }
 
 static void docker_tree_on_rest(struct ev_loop *loop, ev_timer *timer, int events)
@@ -383,6 +410,7 @@ struct docker_tree *docker_tree_new(const struct docker_site *site, struct docke
     ev_timer_init(&tree->rest, docker_tree_on_rest, DOCKER_TREE_REST_SECONDS, 0.);
     ev_timer_init(&tree->patience, docker_tree_on_patience,
                   site->definition.container_startup_timeout, 0.);
+    ev_timer_init(&tree->drain, docker_tree_on_drained, DOCKER_TREE_DRAIN_SECONDS, 0.);
     list_init(&tree->duty.link);
     tree->duty.give_up = docker_tree_give_up;
     return tree;
@@ -395,6 +423,7 @@ void docker_tree_free(struct docker_tree *tree)
     list_remove(&tree->duty.link);
     ev_timer_stop(docker_tree_loop(tree), &tree->rest);
     ev_timer_stop(docker_tree_loop(tree), &tree->patience);
+    ev_timer_stop(docker_tree_loop(tree), &tree->drain);
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
     container_cancel(&tree->container);
     exec_cancel(&tree->exec);

@@ -69,6 +69,7 @@ struct docker_tree {
     bool is_unwanted;              /* to be dismissed as soon as the engine has started it */
     double started_at;             /* CLOCK_MONOTONIC seconds */
     ev_timer patience;             /* for the answer of its init */
+    ev_timer drain;                /* for its output, when the container it runs in has ended */
     ev_prepare complete;           /* fed, never started: it has ended, as its last words say */
     ev_timer rest;                 /* before its container is removed */
     struct engine_duty duty;       /* lets the engine free it when it is LEAVING */
@@ -93,6 +94,10 @@ int docker_tree_start(struct docker_tree *tree, const struct docker_order *order
 /* Begins to start a run in CONTAINER, an id. If it AWAITS its script, it prints nothing before. */
 void docker_tree_execute(struct docker_tree *tree, const char *container, const json_t *definition,
                          bool awaits);
+
+/* The container in which TREE runs has ended. The engine may never say so of the run: scripts can
+ * make it wait for a file of theirs. Then TREE ends after a while. */
+void docker_tree_drain(struct docker_tree *tree);
 
 /* TREE belongs to OWNER from now on, and its output to LISTENER. */
 void docker_tree_give(struct docker_tree *tree, struct docker_tree_owner *owner,

@@ -109,7 +109,20 @@ static struct notebooks_tally notebooks_tally(const struct notebooks *notebooks,
 }
 
 /* Who closes a session may open another one at once. So closing sessions have a limit of their own,
- * which is as high. */
+ * which is as high. Those of others are no reason to refuse him who has none. */
+static int notebooks_check_closing(const struct notebooks *notebooks, const char *owner,
+                                   struct error *err)
+{
+    const struct notebooks_settings *limits = &notebooks->settings;
+    const struct notebooks_tally own = notebooks_tally(notebooks, owner);
+    const struct notebooks_tally all = notebooks_tally(notebooks, NULL);
+
+    if (own.closing >= limits->most_per_owner || (own.closing > 0 && all.closing >= limits->most))
+        return error_set(err, ERROR_BUSY, "%u of your sessions are still ending: try again",
+                         own.closing);
+    return 0;
+}
+
 static int notebooks_check_room(const struct notebooks *notebooks, const char *owner,
                                 struct error *err)
 {
@@ -125,10 +138,7 @@ static int notebooks_check_room(const struct notebooks *notebooks, const char *o
         return error_set(err, ERROR_BUSY,
                          "the server is busy: %u sessions are open, and the limit is %u", all.open,
                          limits->most);
-    if (own.closing >= limits->most_per_owner || all.closing >= limits->most)
-        return error_set(err, ERROR_BUSY, "the server is busy: %u sessions are ending; try again",
-                         all.closing);
-    return 0;
+    return notebooks_check_closing(notebooks, owner, err);
 }
 
 struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebook_request *request,
@@ -183,15 +193,20 @@ static void notebooks_close_family(struct notebook *notebook)
     notebook_close(notebook, false);
 }
 
-void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook)
+int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook, struct error *err)
 {
-    struct notebook *renewed = notebooks_make_like(notebooks, notebook);
-    char *handle = renewed->handle;
+    struct notebook *renewed;
+    char *handle;
 
+    if (notebooks_check_closing(notebooks, notebook->owner, err) < 0)
+        return -1;
+    renewed = notebooks_make_like(notebooks, notebook);
+    handle = renewed->handle;
     renewed->handle = notebook->handle;
     notebook->handle = handle;
     list_append(&notebooks->open, &renewed->link);
     notebooks_close_family(notebook);
+    return 0;
 }
 
 void notebooks_close(struct notebook *notebook)

@@ -197,6 +197,16 @@ def test_one_that_runs_nothing_is_replaced_once_and_then_the_engine_is_quoted(do
         assert server.run("print(1)")["success"]
 
 
+def test_one_whose_script_makes_the_engine_wait_is_given_up(docker_server):
+    """The engine opens /etc/passwd to find the user of a run, and a pipe has no writer."""
+    with docker_server(KEEP, config={"limits": {"concurrent_runs": 1}}) as server:
+        server.initialize()
+        assert server.run("import os; os.remove('/etc/passwd'); os.mkfifo('/etc/passwd')")["success"]
+        result = server.run("print(1)", arguments={"timeout": 2})
+        assert result["timed_out"] or "may have run or not" in (result["error"] or ""), result
+        assert server.run("print(1)")["stdout"] == "1\n"
+
+
 def test_one_that_is_killed_in_the_middle_of_a_call(kept_server, engine):
     call = kept_server.begin("import time; time.sleep(1000)")
     engine.api.post(f"/containers/{containers(engine)[0]}/kill")

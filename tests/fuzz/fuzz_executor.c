@@ -565,11 +565,12 @@ static void step_cancel(struct world *world)
 static void step_close(struct world *world)
 {
     struct notebook *notebook = some_session(world);
+    struct error err = ERROR_INIT;
 
     if (!notebook)
         return;
     if (next_byte(world) % 4 == 1)
-        notebooks_restart(world->notebooks, notebook);
+        (void)notebooks_restart(world->notebooks, notebook, &err);
     else
         notebooks_close(notebook);
 }

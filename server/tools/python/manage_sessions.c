@@ -78,8 +78,9 @@ static enum outcome manage_sessions_start(struct invocation *invocation, struct 
     if (strcmp(action, "close") == 0) {
         notebooks_close(notebook);
         manage_sessions_say(invocation, "The session is closed.");
+    } else if (notebooks_restart(notebooks, notebook, err) < 0) {
+        return OUTCOME_FAILED;
     } else {
-        notebooks_restart(notebooks, notebook);
         manage_sessions_say(invocation, "The session has a new Python, without variables.");
     }
     return OUTCOME_READY;

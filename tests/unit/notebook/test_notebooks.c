@@ -94,8 +94,10 @@ static void test_one_that_is_closed_makes_room_at_once_but_not_without_end(void 
             open_one(sessions, "ann");
     }
     assert_null(session_fixture_open(sessions, "ann", &err));
-    assert_string_equal(err.message, "the server is busy: 3 sessions are ending; try again");
+    assert_string_equal(err.message, "3 of your sessions are still ending: try again");
     open_one(sessions, "bob");
+    notebooks_close(notebooks_next(sessions->notebooks, "bob", NULL)); /* the fourth of all */
+    open_one(sessions, "eve");
 }
 
 static void test_the_number_of_all_is_limited(void **state)
@@ -131,14 +133,23 @@ static void test_a_restart_leaves_the_name(void **state)
     struct session_fixture *sessions = *state;
     struct notebook *notebook = open_one(sessions, "ann");
     char *handle = memory_copy_string(notebook_handle(notebook));
+    struct error err = ERROR_INIT;
     struct notebook *renewed;
 
-    notebooks_restart(sessions->notebooks, notebook);
+    assert_int_equal(notebooks_restart(sessions->notebooks, notebook, &err), 0);
     renewed = notebooks_find(sessions->notebooks, "ann", handle);
     assert_non_null(renewed);
     assert_ptr_not_equal(renewed, notebook);
     assert_ptr_equal(notebooks_next(sessions->notebooks, "ann", NULL), renewed);
     assert_null(notebooks_next(sessions->notebooks, "ann", renewed));
+    for (int i = 1; i < MOST_PER_OWNER; i++)
+        assert_int_equal(notebooks_restart(sessions->notebooks,
+                                           notebooks_next(sessions->notebooks, "ann", NULL), &err),
+                         0);
+    renewed = notebooks_next(sessions->notebooks, "ann", NULL);
+    assert_int_equal(notebooks_restart(sessions->notebooks, renewed, &err), -1);
+    assert_string_equal(err.message, "3 of your sessions are still ending: try again");
+    assert_ptr_equal(notebooks_find(sessions->notebooks, "ann", handle), renewed);
     free(handle);
 }
 
