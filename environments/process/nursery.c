@@ -28,6 +28,7 @@ struct nursery {
     bool has_had_worker; /* a worker has once waited for its code */
     nursery_note *note;
     pid_t pid;                 /* of the zygote */
+    uid_t user;                /* of its programs */
     int orders;                /* owned: the socket to the zygote; -1: none */
     json_t *tried;             /* owned: the modules that it has been told to import, by name */
     char *module;              /* owned: the module that it is importing; NULL: none */
@@ -331,6 +332,7 @@ static void nursery_on_ready(struct tree *tree)
         return;
     }
     tree->nursery->orders = ends[0];
+    tree->nursery->user = spawn_user_of(tree->streams[PROCESS_STDOUT]);
     theirs = ends[1];
     if (fd_set_nonblocking(ends[0], &ignored) < 0 || !nursery_send_job(tree, theirs)) {
         tree_fail(tree, "cannot reach the runner");
@@ -423,6 +425,7 @@ static int worker_start_in(const struct tree *tree, struct spawned *ret, struct 
 
     if (spawn_make_ends(ret, &ends, err) < 0)
         return -1;
+    spawn_give_output(ret, tree->parent->nursery->user);
     if (setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
         error_set_errno(err, errno, "SO_PASSCRED");
     else if (worker_order(tree, &ends, err) == 0) {

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "environments/process/control.h"
 
 #include <errno.h>
@@ -10,7 +11,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +182,21 @@ int spawn_make_ends(struct spawned *ret, struct spawn_ends *ret_theirs, struct e
         return 0;
     spawn_close(ret, ret_theirs);
     return -1;
+}
+
+uid_t spawn_user_of(int output)
+{
+    struct stat status;
+
+    return fstat(output, &status) < 0 ? geteuid() : status.st_uid;
+}
+
+void spawn_give_output(const struct spawned *spawned, uid_t user)
+{
+    if (user == geteuid())
+        return;
+    if (fchown(spawned->streams[0], user, user) < 0 || fchown(spawned->streams[1], user, user) < 0)
+        log_debug("an output cannot be opened again: %s", strerror(errno));
 }
 
 static int spawn_with(struct spawned *spawned, struct spawn_ends *ends, struct child *child,

@@ -23,6 +23,13 @@ struct spawn_ends {
  * `pidfd`. */
 int spawn_make_ends(struct spawned *ret, struct spawn_ends *ret_theirs, struct error *err);
 
+/* The user whose program prints to OUTPUT: the runner has given it to him. */
+uid_t spawn_user_of(int output);
+
+/* The output of SPAWNED belongs to USER, who may open it again by /dev/stdout. A server without
+ * rights has no other user than its own. */
+void spawn_give_output(const struct spawned *spawned, uid_t user);
+
 /* A pidfd of our child PID. Nobody else waits for it, so no other process can have the pid. -1 when
  * there is no such child. */
 int spawn_open_child(pid_t pid);

@@ -743,6 +743,7 @@ static int tree_prepare_copy(struct tree *tree, struct tree *origin, struct spaw
     if (!tree->leaf || tree_limit(tree, &origin->limits, err) < 0 ||
         tree_make_gate(&ret->gate, &gate, err) < 0 || spawn_make_ends(spawned, &theirs, err) < 0)
         return -1;
+    spawn_give_output(spawned, spawn_user_of(origin->streams[PROCESS_STDOUT]));
     announced = tree_announce_copy(tree, origin, theirs.control, gate, err);
     if (announced < 0) {
         spawn_close(spawned, &theirs);

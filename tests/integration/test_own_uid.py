@@ -10,7 +10,7 @@ import threading
 import venv
 
 import pytest
-from leftovers import Watched, descendants, read, until, waits_for_code
+from leftovers import Watched, descendants, read, until, until_one_waits, waits_for_code
 
 OWN_UIDS = range(0x70000000, 0x71000000)
 PRIVATE_MOUNTS = ["unshare", "--mount", "sh", "-c"]
@@ -93,6 +93,17 @@ def test_script_sees_what_root_sees():
         assert "again" in result["stdout"]
         made = next(server.home.rglob("made")).stat()
         assert (made.st_uid, made.st_gid) == (0, 0)
+
+
+def test_output_can_be_opened_again_in_a_copy_of_a_python_that_waits():
+    opens = "for name in 'stdout', 'stderr':\n    open('/dev/' + name, 'w').write('again')"
+    with Watched(config=sandbox()) as server:
+        server.initialize()
+        for _ in range(3):
+            result = run(server, opens)
+            assert (result["stdout"], result["stderr"]) == ("again", "again"), result
+            assert until_one_waits(server, lambda: run(server, "pass"))
+        assert result["timings"]["warm"]
 
 
 def test_quota_of_the_server_is_not_used_up():
