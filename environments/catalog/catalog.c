@@ -367,8 +367,9 @@ static int blame_key(const char *key, const struct error *cause, struct error *e
                      text_or_none(key), cause->message);
 }
 
-/* The environment for a definition that has passed the rules. Borrowed, or NULL. */
-static struct environment *catalog_shelve(struct catalog *catalog, const struct caller_rules *rules,
+/* The environment for a definition of OWNER that has passed the rules. Borrowed, or NULL. */
+static struct environment *catalog_shelve(struct catalog *catalog, const char *owner,
+                                          const struct caller_rules *rules,
                                           const struct caller_definition *definition,
                                           struct error *err)
 {
@@ -379,7 +380,7 @@ static struct environment *catalog_shelve(struct catalog *catalog, const struct 
 
     environment_digest(definition->definition, caller_rules_settings(rules), digest);
     environment = shelf_find(catalog->shelf, digest);
-    if (environment || shelf_make_room(catalog->shelf, err) < 0)
+    if (environment || shelf_make_room(catalog->shelf, owner, err) < 0)
         return environment;
     environment =
         catalog_make(catalog, CATALOG_DEFINED_NAME, definition->definition,
@@ -389,13 +390,14 @@ static struct environment *catalog_shelve(struct catalog *catalog, const struct 
         return NULL;
     }
     environment->settings.start = START_COLD; /* a caller could define many, each with its own */
-    shelf_put(catalog->shelf, digest, environment);
+    shelf_put(catalog->shelf, digest, owner, environment);
     environment_begin(environment);
     return environment;
 }
 
-struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
-                                   const struct caller_rules *rules, struct error *err)
+struct environment *catalog_define(struct catalog *catalog, const char *owner,
+                                   const json_t *definition, const struct caller_rules *rules,
+                                   struct error *err)
 {
     const struct exposure_writers configured = {catalog->environments, catalog->count};
     struct caller_definition settled;
@@ -403,7 +405,7 @@ struct environment *catalog_define(struct catalog *catalog, const json_t *defini
 
     if (caller_rules_settle(rules, definition, &settled, err) < 0)
         return NULL;
-    environment = catalog_shelve(catalog, rules, &settled, err);
+    environment = catalog_shelve(catalog, owner, rules, &settled, err);
     caller_definition_deinit(&settled);
     return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
 }

@@ -69,8 +69,9 @@ struct environment *catalog_find(const struct catalog *catalog, const char *name
 size_t catalog_count(const struct catalog *catalog);
 struct environment *catalog_at(const struct catalog *catalog, size_t index);
 
-/* The environment for DEFINITION, an object from a call: the same one for the same definition, as
- * long as it is kept. Borrowed until the loop goes on, or as long as a run holds it. NULL with
- * ERROR_INVALID_ARGUMENTS, or with ERROR_BUSY when too many are in use. */
-struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
-                                   const struct caller_rules *rules, struct error *err);
+/* The environment for DEFINITION, an object from a call of OWNER, a principal: the same one for the
+ * same definition, as long as it is kept. Borrowed until the loop goes on, or as long as a run
+ * holds it. NULL with ERROR_INVALID_ARGUMENTS, or with ERROR_BUSY when too many are in use. */
+struct environment *catalog_define(struct catalog *catalog, const char *owner,
+                                   const json_t *definition, const struct caller_rules *rules,
+                                   struct error *err);

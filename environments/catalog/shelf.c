@@ -13,6 +13,7 @@
 struct shelf_entry {
     struct list link;
     char *key;                       /* owned */
+    char *owner;                     /* owned: who has defined it */
     struct environment *environment; /* owned */
 };
 
@@ -35,6 +36,7 @@ static struct environment *entry_take(struct shelf *shelf, struct shelf_entry *e
     list_remove(&entry->link);
     shelf->count--;
     free(entry->key);
+    free(entry->owner);
     free(entry);
     return environment;
 }
@@ -72,11 +74,30 @@ static struct shelf_entry *find_unused(const struct shelf *shelf)
     return NULL;
 }
 
+/* How many environments of OWNER runs hold. */
+static int shelf_count_used(const struct shelf *shelf, const char *owner)
+{
+    int count = 0;
+
+    LIST_FOR_EACH (&shelf->kept, link) {
+        const struct shelf_entry *entry = entry_of(link);
+
+        count += entry->environment->users > 0 && strcmp(entry->owner, owner) == 0;
+    }
+    return count;
+}
+
 /* Environments that retire take no room, but their number is limited, too. */
-int shelf_make_room(struct shelf *shelf, struct error *err)
+int shelf_make_room(struct shelf *shelf, const char *owner, struct error *err)
 {
     struct shelf_entry *unused = find_unused(shelf);
 
+    if (shelf_count_used(shelf, owner) >= SHELF_SHARE)
+        return error_set(
+            err, ERROR_BUSY,
+            "%d environments that your calls have defined are in use: try again later, "
+            "or with a definition that was used before",
+            SHELF_SHARE);
     if (shelf->count < SHELF_PLACES)
         return 0;
     if (!unused || shelf->retirement.count >= SHELF_PLACES)
@@ -89,11 +110,13 @@ int shelf_make_room(struct shelf *shelf, struct error *err)
     return 0;
 }
 
-void shelf_put(struct shelf *shelf, const char *key, struct environment *environment)
+void shelf_put(struct shelf *shelf, const char *key, const char *owner,
+               struct environment *environment)
 {
     struct shelf_entry *entry = NEW(struct shelf_entry);
 
     entry->key = memory_copy_string(key);
+    entry->owner = memory_copy_string(owner);
     entry->environment = environment;
     list_append(&shelf->kept, &entry->link);
     shelf->count++;

@@ -10,7 +10,10 @@
 struct environment;
 struct shelf;
 
-enum { SHELF_PLACES = 32 };
+enum {
+    SHELF_PLACES = 32,
+    SHELF_SHARE = SHELF_PLACES / 2, /* the most that runs may hold of one owner's */
+};
 
 /* LOOP is borrowed. */
 struct shelf *shelf_new(struct ev_loop *loop);
@@ -18,11 +21,12 @@ struct shelf *shelf_new(struct ev_loop *loop);
 /* The environment that was put under KEY, which counts as used now. Borrowed, or NULL. */
 struct environment *shelf_find(struct shelf *shelf, const char *key);
 
-/* Makes room for one more. -1 with ERROR_BUSY when all are in use. */
-int shelf_make_room(struct shelf *shelf, struct error *err);
+/* Makes room for one more of OWNER's. -1 with ERROR_BUSY when all are in use, or his share is. */
+int shelf_make_room(struct shelf *shelf, const char *owner, struct error *err);
 
 /* Puts ENVIRONMENT (taken) under KEY, which is new. There is room for it. */
-void shelf_put(struct shelf *shelf, const char *key, struct environment *environment);
+void shelf_put(struct shelf *shelf, const char *key, const char *owner,
+               struct environment *environment);
 
 /* Stops all of them; there are no more runs. */
 void shelf_stop(struct shelf *shelf);

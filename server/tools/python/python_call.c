@@ -172,7 +172,8 @@ static struct environment *python_call_define_environment(const struct python_ca
         error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call define an environment");
         return NULL;
     }
-    environment = catalog_define(settings->catalog, call->request.definition, settings->rules, err);
+    environment = catalog_define(settings->catalog, call->invocation->caller->principal->name,
+                                 call->request.definition, settings->rules, err);
     if (!environment && call->from_block)
         error_prefix(err, "the script's block (# /// script) cannot be used");
     return environment;

@@ -154,7 +154,7 @@ static struct environment *define(struct catalog *catalog, const char *text, str
     AUTO_JSON json_t *paths = json_pack("[s]", "/usr/bin");
     size_t index;
     struct caller_rules *rules = caller_rules_new(images, paths, &defaults, &index, err);
-    struct environment *environment = catalog_define(catalog, definition, rules, err);
+    struct environment *environment = catalog_define(catalog, "ann", definition, rules, err);
 
     caller_rules_free(rules);
     return environment;

@@ -32,20 +32,25 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Puts a new one under the number KEY; NULL when there is no room. */
-static struct environment *put(struct shelf *shelf, int key)
+/* Puts a new one of OWNER's under the number KEY; NULL when there is no room. */
+static struct environment *put_for(struct shelf *shelf, const char *owner, int key)
 {
     AUTO_FREE char *text = memory_format("%d", key);
     struct error err = ERROR_INIT;
     struct environment *environment;
 
-    if (shelf_make_room(shelf, &err) < 0) {
+    if (shelf_make_room(shelf, owner, &err) < 0) {
         assert_int_equal(err.code, ERROR_BUSY);
         return NULL;
     }
     environment = slow_environment_new(loop);
-    shelf_put(shelf, text, environment);
+    shelf_put(shelf, text, owner, environment);
     return environment;
+}
+
+static struct environment *put(struct shelf *shelf, int key)
+{
+    return put_for(shelf, "ann", key);
 }
 
 static struct environment *find(struct shelf *shelf, int key)
@@ -95,16 +100,32 @@ static void test_there_is_no_room_when_all_are_in_use(void **state)
     struct environment *used[SHELF_PLACES];
 
     for (int i = 0; i < SHELF_PLACES; i++) {
-        used[i] = put(*state, i);
+        used[i] = put_for(*state, i % 2 ? "ann" : "bob", i);
         environment_hold(used[i]);
     }
-    assert_null(put(*state, 100));
+    assert_null(put_for(*state, "eve", 100));
     environment_release(used[7]);
-    assert_non_null(put(*state, 100));
+    assert_non_null(put_for(*state, "eve", 100));
     assert_null(find(*state, 7));
     for (int i = 0; i < SHELF_PLACES; i++)
         if (i != 7)
             environment_release(used[i]);
+}
+
+static void test_one_owner_leaves_room_for_others(void **state)
+{
+    struct environment *used[SHELF_SHARE];
+
+    for (int i = 0; i < SHELF_SHARE; i++) {
+        used[i] = put(*state, i);
+        environment_hold(used[i]);
+    }
+    assert_null(put(*state, 100));
+    assert_non_null(put_for(*state, "bob", 101));
+    environment_release(used[0]);
+    assert_non_null(put(*state, 100));
+    for (int i = 1; i < SHELF_SHARE; i++)
+        environment_release(used[i]);
 }
 
 static void turn(void)
@@ -162,6 +183,7 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_that_is_in_use_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_there_is_no_room_when_all_are_in_use, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_owner_leaves_room_for_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_that_has_to_go_is_freed_when_it_is_idle, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_only_so_many_may_be_going, setup, teardown),
