@@ -190,7 +190,7 @@ def test_many_different_definitions(server):
         assert structured["stdout"] == f"{number}\n"
 
 
-def test_more_definitions_at_once_than_are_kept(tmp_path):
+def test_more_definitions_at_once_than_one_caller_may_use(tmp_path):
     config = {"limits": {"concurrent_runs": 2, "queued_runs": 200}, "working_directory": str(tmp_path)}
     with client.Server(config=config) as server:
         server.initialize()
@@ -203,8 +203,8 @@ def test_more_definitions_at_once_than_are_kept(tmp_path):
         results = [server.wait(call)["result"] for call in calls]
         refused = [result["content"][0]["text"] for result in results
                    if "structuredContent" not in result]
-        assert len(refused) == 8
-        assert all("32 environments that calls have defined are in use" in text for text in refused)
+        assert len(refused) == 24
+        assert all("16 environments that your calls have defined are in use" in text for text in refused)
         succeed(server, {"type": "system", "environment": {"N": "later"}})
 
 
