@@ -213,10 +213,12 @@ static void caller_check_setting(struct caller_check *check,
                                  const struct environment_setting *setting, const json_t *limits)
 {
     const double most = environment_setting_number(setting, &check->rules->settings);
+    const json_t *value = json_object_get(limits, setting->key);
     AUTO_FREE char *text =
         setting->kind == SETTING_BYTES ? quantity_bytes((uint64_t)most) : memory_format("%g", most);
 
-    if (json_number_value(json_object_get(limits, setting->key)) > most)
+    /* A size that is still a text is beyond what a number holds. */
+    if (json_is_string(value) || json_number_value(value) > most)
         caller_check_refuse(check, setting->section, "%s is more than the server's, which is %s",
                             setting->key, text);
 }

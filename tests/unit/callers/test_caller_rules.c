@@ -220,6 +220,8 @@ static const struct {
     {"{'type': 'system', 'limits': {'memory': '513MiB'}}",
      "environment_definition.limits: memory is more than the server's, which is 512 MiB"},
     {"{'type': 'system', 'limits': {'memory': 536870913}}", "memory is more than the server's"},
+    {"{'type': 'system', 'limits': {'memory': '99999999999999 TB'}}",
+     "memory is more than the server's"},
     {"{'type': 'system', 'limits': {'memory': '1B'}}", "limits.memory must be"},
     {"{'type': 'system', 'limits': {'memory': 'lots'}}", "limits.memory must be"},
     {"{'type': 'system', 'limits': {'processes': 65}}", "processes is more than the server's"},
