@@ -74,3 +74,11 @@ struct environment *catalog_at(const struct catalog *catalog, size_t index);
  * ERROR_INVALID_ARGUMENTS, or with ERROR_BUSY when too many are in use. */
 struct environment *catalog_define(struct catalog *catalog, const json_t *definition,
                                    const struct caller_rules *rules, struct error *err);
+
+/* True if a call has defined ENVIRONMENT, which a run holds. */
+bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment);
+
+/* The environment for the definition of ENVIRONMENT, which a call has defined, as catalog_define()
+ * makes it under RULES. */
+struct environment *catalog_redefine(struct catalog *catalog, const struct environment *environment,
+                                     const struct caller_rules *rules, struct error *err);
