@@ -183,9 +183,11 @@ static void notebooks_close_family(struct notebook *notebook)
     notebook_close(notebook, false);
 }
 
-void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook)
+void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
+                       const struct notebook_request *request)
 {
-    struct notebook *renewed = notebooks_make_like(notebooks, notebook);
+    struct notebook *renewed =
+        notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
     char *handle = renewed->handle;
 
     renewed->handle = notebook->handle;

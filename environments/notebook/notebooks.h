@@ -54,8 +54,10 @@ struct notebook *notebooks_next(const struct notebooks *notebooks, const char *o
  * or waiting. */
 void notebooks_close(struct notebook *notebook);
 
-/* Closes NOTEBOOK like notebooks_close, and gives its handle to a new session. */
-void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook);
+/* Closes NOTEBOOK like notebooks_close, and gives its handle to a new session, which is opened for
+ * REQUEST. */
+void notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
+                       const struct notebook_request *request);
 
 /* Kills all sessions without callbacks. `notebooks_are_idle` becomes true when all are freed. */
 void notebooks_stop(struct notebooks *notebooks);

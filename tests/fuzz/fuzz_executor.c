@@ -569,7 +569,11 @@ static void step_close(struct world *world)
     if (!notebook)
         return;
     if (next_byte(world) % 4 == 1)
-        notebooks_restart(world->notebooks, notebook);
+        notebooks_restart(world->notebooks, notebook,
+                          &(struct notebook_request){.environment = some_environment(world),
+                                                     .directory = world->directory,
+                                                     .isolation = ISOLATION_NONE,
+                                                     .owner = "ann"});
     else
         notebooks_close(notebook);
 }

@@ -133,7 +133,13 @@ static void test_a_restart_leaves_the_name(void **state)
     char *handle = memory_copy_string(notebook_handle(notebook));
     struct notebook *renewed;
 
-    notebooks_restart(sessions->notebooks, notebook);
+    notebooks_restart(sessions->notebooks, notebook,
+                      &(struct notebook_request){
+                          .environment = notebook_environment(notebook),
+                          .directory = notebook_directory(notebook),
+                          .isolation = notebook_isolation(notebook),
+                          .owner = "ann",
+                      });
     renewed = notebooks_find(sessions->notebooks, "ann", handle);
     assert_non_null(renewed);
     assert_ptr_not_equal(renewed, notebook);
