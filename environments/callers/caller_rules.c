@@ -197,6 +197,19 @@ void caller_definition_deinit(struct caller_definition *definition)
     *definition = (struct caller_definition){0};
 }
 
+json_t *caller_rules_unsettle(const json_t *definition)
+{
+    json_t *written = json_copy((json_t *)definition);
+    const char *key;
+    json_t *value;
+    void *next;
+
+    json_object_foreach_safe (written, next, key, value)
+        if (!find_rule(key))
+            json_object_del(written, key);
+    return written;
+}
+
 const struct environment_settings *caller_rules_settings(const struct caller_rules *rules)
 {
     return &rules->settings;

@@ -33,6 +33,10 @@ int caller_rules_settle(const struct caller_rules *rules, const json_t *written,
                         struct caller_definition *ret, struct error *err);
 void caller_definition_deinit(struct caller_definition *definition);
 
+/* DEFINITION, which was settled, without the keys that only the operator sets and that settling has
+ * added: so it can be settled again, by other rules. New reference. */
+json_t *caller_rules_unsettle(const json_t *definition);
+
 /* The default limits and times of a definition. */
 const struct environment_settings *caller_rules_settings(const struct caller_rules *rules);
 

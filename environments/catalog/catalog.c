@@ -409,3 +409,17 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
     caller_definition_deinit(&settled);
     return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
 }
+
+bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment)
+{
+    return shelf_has(catalog->shelf, environment);
+}
+
+struct environment *catalog_redefine(struct catalog *catalog, const char *owner,
+                                     const struct environment *environment,
+                                     const struct caller_rules *rules, struct error *err)
+{
+    AUTO_JSON json_t *written = caller_rules_unsettle(environment->definition);
+
+    return catalog_define(catalog, owner, written, rules, err);
+}

@@ -75,3 +75,12 @@ struct environment *catalog_at(const struct catalog *catalog, size_t index);
 struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err);
+
+/* True if a call has defined ENVIRONMENT, which a run holds. */
+bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment);
+
+/* The environment for the definition of ENVIRONMENT, which a call has defined, as catalog_define()
+ * makes it under RULES. */
+struct environment *catalog_redefine(struct catalog *catalog, const char *owner,
+                                     const struct environment *environment,
+                                     const struct caller_rules *rules, struct error *err);

@@ -64,6 +64,15 @@ struct environment *shelf_find(struct shelf *shelf, const char *key)
     return NULL;
 }
 
+bool shelf_has(const struct shelf *shelf, const struct environment *environment)
+{
+    LIST_FOR_EACH (&shelf->kept, link) {
+        if (entry_of(link)->environment == environment)
+            return true;
+    }
+    return false;
+}
+
 /* The least recently used entry whose environment no run holds, or NULL. */
 static struct shelf_entry *find_unused(const struct shelf *shelf)
 {

@@ -21,6 +21,9 @@ struct shelf *shelf_new(struct ev_loop *loop);
 /* The environment that was put under KEY, which counts as used now. Borrowed, or NULL. */
 struct environment *shelf_find(struct shelf *shelf, const char *key);
 
+/* True if ENVIRONMENT, which a run holds, was put here. */
+bool shelf_has(const struct shelf *shelf, const struct environment *environment);
+
 /* Makes room for one more of OWNER's. -1 with ERROR_BUSY when all are in use, or his share is. */
 int shelf_make_room(struct shelf *shelf, const char *owner, struct error *err);
 

@@ -67,6 +67,9 @@ const char *notebook_handle(const struct notebook *notebook);
 struct environment *notebook_environment(const struct notebook *notebook);
 struct working_directory *notebook_directory(const struct notebook *notebook);
 
+/* environment_isolation() when it was opened. */
+enum isolation notebook_isolation(const struct notebook *notebook);
+
 /* When it was opened. */
 time_t notebook_begun(const struct notebook *notebook);
 

@@ -161,6 +161,11 @@ struct working_directory *notebook_directory(const struct notebook *notebook)
     return notebook->directory;
 }
 
+enum isolation notebook_isolation(const struct notebook *notebook)
+{
+    return notebook->isolation;
+}
+
 time_t notebook_begun(const struct notebook *notebook)
 {
     return notebook->begun_at;

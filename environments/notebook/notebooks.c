@@ -193,14 +193,15 @@ static void notebooks_close_family(struct notebook *notebook)
     notebook_close(notebook, false);
 }
 
-int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook, struct error *err)
+int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
+                      const struct notebook_request *request, struct error *err)
 {
     struct notebook *renewed;
     char *handle;
 
     if (notebooks_check_closing(notebooks, notebook->owner, err) < 0)
         return -1;
-    renewed = notebooks_make_like(notebooks, notebook);
+    renewed = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
     handle = renewed->handle;
     renewed->handle = notebook->handle;
     notebook->handle = handle;

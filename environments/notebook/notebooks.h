@@ -54,9 +54,10 @@ struct notebook *notebooks_next(const struct notebooks *notebooks, const char *o
  * or waiting. */
 void notebooks_close(struct notebook *notebook);
 
-/* Closes NOTEBOOK like notebooks_close, and gives its handle to a new session. -1 with ERROR_BUSY:
- * too many of its owner's are ending. */
-int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook, struct error *err);
+/* Closes NOTEBOOK like notebooks_close, and gives its handle to a new session, which is opened for
+ * REQUEST. -1 with ERROR_BUSY: too many of its owner's are ending. */
+int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
+                      const struct notebook_request *request, struct error *err);
 
 /* Kills all sessions without callbacks. `notebooks_are_idle` becomes true when all are freed. */
 void notebooks_stop(struct notebooks *notebooks);

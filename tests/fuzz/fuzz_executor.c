@@ -570,7 +570,12 @@ static void step_close(struct world *world)
     if (!notebook)
         return;
     if (next_byte(world) % 4 == 1)
-        (void)notebooks_restart(world->notebooks, notebook, &err);
+        (void)notebooks_restart(world->notebooks, notebook,
+                                &(struct notebook_request){.environment = some_environment(world),
+                                                           .directory = world->directory,
+                                                           .isolation = ISOLATION_NONE,
+                                                           .owner = "ann"},
+                                &err);
     else
         notebooks_close(notebook);
 }

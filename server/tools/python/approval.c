@@ -232,7 +232,7 @@ bool approval_settle(struct invocation *invocation, const struct approval_subjec
                      struct approvals *approvals)
 {
     AUTO(approval_question_deinit)
-    struct approval_question question = {.policy = subject->environment->settings.approval};
+    struct approval_question question = {.policy = approval_subject_policy(subject)};
     enum decision decision;
 
     if (question.policy == APPROVAL_NEVER)

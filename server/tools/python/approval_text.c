@@ -126,18 +126,26 @@ static void append_code(struct buffer *text, const struct approval_subject *subj
     code_listing_append(text, subject->code, subject->length);
 }
 
+/* A stricter policy is a larger number. */
+enum approval_policy approval_subject_policy(const struct approval_subject *subject)
+{
+    const enum approval_policy own = subject->environment->settings.approval;
+
+    return own > subject->least ? own : subject->least;
+}
+
 char *approval_text(const struct approval_subject *subject)
 {
     const struct code_listing listing = code_listing_measure(subject->code, subject->length);
+    const enum approval_policy policy = approval_subject_policy(subject);
     struct buffer text;
     char *ret;
 
     buffer_init(&text, TEXT_BYTES);
-    buffer_print(&text, "Run this Python code? %s\n\n",
-                 approval_form_advice(subject->environment->settings.approval));
+    buffer_print(&text, "Run this Python code? %s\n\n", approval_form_advice(policy));
     append_facts(&text, subject);
     append_size(&text, subject, listing.lines);
-    if (subject->environment->settings.approval == APPROVAL_FIRST)
+    if (policy == APPROVAL_FIRST)
         buffer_print(&text, "\nYes: later calls of this client in this environment run without a "
                             "question. Once: they are asked about again.\n");
     if (subject->definition)

@@ -6,6 +6,7 @@
 #include "environments/notebook/notebooks.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/python/python_host.h"
+#include "server/tools/python/python_session.h"
 #include "server/tools/tool.h"
 
 #include <string.h>
@@ -61,6 +62,28 @@ static struct notebook *manage_sessions_find(const struct invocation *invocation
     return notebook;
 }
 
+static int manage_sessions_restart(struct invocation *invocation, struct notebook *notebook,
+                                   struct error *err)
+{
+    const struct python_host *host = invocation->data;
+    struct environment *environment = python_session_renew(host, invocation->caller, notebook, err);
+
+    if (!environment)
+        return -1;
+    if (notebooks_restart(host->settings.notebooks, notebook,
+                          &(struct notebook_request){
+                              .environment = environment,
+                              .directory = notebook_directory(notebook),
+                              .isolation = notebook_isolation(notebook),
+                              .owner = invocation->caller->principal->name,
+                              .picture_helper = python_host_picture_helper(host, environment),
+                          },
+                          err) < 0)
+        return -1;
+    manage_sessions_say(invocation, "The session has a new Python, without variables.");
+    return 0;
+}
+
 static enum outcome manage_sessions_start(struct invocation *invocation, struct error *err)
 {
     const struct python_host *host = invocation->data;
@@ -78,12 +101,9 @@ static enum outcome manage_sessions_start(struct invocation *invocation, struct 
     if (strcmp(action, "close") == 0) {
         notebooks_close(notebook);
         manage_sessions_say(invocation, "The session is closed.");
-    } else if (notebooks_restart(notebooks, notebook, err) < 0) {
-        return OUTCOME_FAILED;
-    } else {
-        manage_sessions_say(invocation, "The session has a new Python, without variables.");
+        return OUTCOME_READY;
     }
-    return OUTCOME_READY;
+    return manage_sessions_restart(invocation, notebook, err) < 0 ? OUTCOME_FAILED : OUTCOME_READY;
 }
 
 static json_t *manage_sessions_schema(void)

@@ -144,7 +144,7 @@ static int python_call_check_allowed(const struct python_call *call, struct erro
     const char *name = call->request.environment;
 
     if (python_session_continues(&call->request))
-        return 0; /* it was allowed to begin that session */
+        return 0; /* the session's environment is checked when it is known */
     if (!call->request.definition)
         name = python_call_environment_name(call);
     return limits_check_environment(principal->limits, principal->name, name, err);
@@ -252,6 +252,7 @@ static bool python_call_is_approved(struct python_call *call)
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
+                               .least = python_session_approval(call->host, caller, &call->request),
                                .definition = call->request.definition,
                                .timeout = call->setting.timeout,
                                .directory = directory,
@@ -265,14 +266,6 @@ static bool python_call_is_approved(struct python_call *call)
 }
 
 /* Running */
-
-/* NULL: the environment's pictures are not shown. */
-static const char *python_call_picture_helper(const struct python_call *call)
-{
-    if (call->setting.environment->settings.images != IMAGES_INLINE)
-        return NULL;
-    return call->host->settings.picture_helper;
-}
 
 static void python_call_on_step(void *data, const struct preparation_step *step)
 {
@@ -334,7 +327,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .timeout = call->setting.timeout,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
-            .picture_helper = python_call_picture_helper(call),
+            .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
             .data = call,
             .progress = python_call_on_step,
             .done = python_call_on_done,
@@ -348,15 +341,16 @@ static struct notebook *python_call_open_session(struct python_call *call,
                                                  struct working_directory *directory,
                                                  enum isolation isolation, struct error *err)
 {
-    return notebooks_open(call->host->settings.notebooks,
-                          &(struct notebook_request){
-                              .environment = call->setting.environment,
-                              .directory = directory,
-                              .isolation = isolation,
-                              .owner = call->invocation->caller->principal->name,
-                              .picture_helper = python_call_picture_helper(call),
-                          },
-                          err);
+    return notebooks_open(
+        call->host->settings.notebooks,
+        &(struct notebook_request){
+            .environment = call->setting.environment,
+            .directory = directory,
+            .isolation = isolation,
+            .owner = call->invocation->caller->principal->name,
+            .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
+        },
+        err);
 }
 
 /* Packages that have been imported ahead do not see how a script changes its variables. Of a script

@@ -1,6 +1,7 @@
 #include "server/tools/python/python_host.h"
 
 #include "base/memory.h"
+#include "environments/environment.h"
 #include "server/tools/hints/earlier_names.h"
 #include "server/tools/python/guide.h"
 #include "server/tools/python/python_offer.h"
@@ -25,6 +26,12 @@ struct python_host *python_host_new(const struct python_settings *settings)
     host->earlier = earlier_names_new();
     recurrence_init(&host->recurrence);
     return host;
+}
+
+const char *python_host_picture_helper(const struct python_host *host,
+                                       const struct environment *environment)
+{
+    return environment->settings.images == IMAGES_INLINE ? host->settings.picture_helper : NULL;
 }
 
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own)

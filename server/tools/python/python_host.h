@@ -12,6 +12,7 @@
 struct caller_rules;
 struct catalog;
 struct earlier_names;
+struct environment;
 struct executor;
 struct notebooks;
 struct principal;
@@ -49,6 +50,10 @@ struct python_host *python_host_new(const struct python_settings *settings);
 
 /* New calls use SETTINGS; calls that have started go on with theirs. */
 void python_host_set(struct python_host *host, const struct python_settings *settings);
+
+/* The program that makes the pictures of results in ENVIRONMENT; NULL: they are not shown. */
+const char *python_host_picture_helper(const struct python_host *host,
+                                       const struct environment *environment);
 
 /* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
  * the host. *RET_IS_OWN: other principals have another offer. */

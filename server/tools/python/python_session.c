@@ -1,8 +1,11 @@
 #include "server/tools/python/python_session.h"
 
 #include "base/memory.h"
+#include "environments/callers/caller_rules.h"
+#include "environments/catalog/catalog.h"
 #include "environments/notebook/notebooks.h"
 #include "server/tools/caller.h"
+#include "server/tools/limits.h"
 #include "server/tools/python/python_host.h"
 
 #include <string.h>
@@ -56,6 +59,119 @@ char *python_session_describe(const struct python_host *host, const struct tool_
         request->fork ? "a copy of " : "", notebook_handle(notebook), time);
 }
 
+/* The settings of environments that calls define today. */
+static const struct environment_settings *python_session_defined(const struct python_host *host,
+                                                                 struct error *err)
+{
+    const struct caller_rules *rules = host->settings.rules;
+
+    if (rules)
+        return caller_rules_settings(rules);
+    error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call define an environment");
+    return NULL;
+}
+
+/* The settings of the environment that is called NAME today. */
+static const struct environment_settings *
+python_session_configured(const struct python_host *host, const char *name, struct error *err)
+{
+    const struct environment *environment = catalog_find(host->settings.catalog, name);
+
+    if (environment)
+        return &environment->settings;
+    error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\" any more", name);
+    return NULL;
+}
+
+/* The settings that a session of CALLER which begins today has, in an environment of the name of
+ * ENVIRONMENT, or defined as that is. NULL with ERR: there is none for CALLER. */
+static const struct environment_settings *
+python_session_settings(const struct python_host *host, const struct tool_caller *caller,
+                        const struct environment *environment, struct error *err)
+{
+    const struct principal *principal = caller->principal;
+    const char *name =
+        catalog_has_defined(host->settings.catalog, environment) ? NULL : environment->name;
+
+    if (limits_check_environment(principal->limits, principal->name, name, err) < 0)
+        return NULL;
+    return name ? python_session_configured(host, name, err) : python_session_defined(host, err);
+}
+
+/* Says that NOTEBOOK is refused for CAUSE, and what to do. */
+static void python_session_refuse(const struct notebook *notebook, const struct error *cause,
+                                  struct error *err)
+{
+    error_set(err, cause->code,
+              "session \"%s\" stays open, but executes nothing; close it with manage_sessions, and "
+              "begin another one with session: \"" PYTHON_NEW_SESSION "\". The reason: %s",
+              notebook_handle(notebook), cause->message);
+}
+
+/* Permission is that of today. */
+static const struct environment_settings *python_session_judge(const struct python_host *host,
+                                                               const struct tool_caller *caller,
+                                                               const struct notebook *notebook,
+                                                               struct error *err)
+{
+    struct error cause = ERROR_INIT;
+    const struct environment_settings *settings =
+        python_session_settings(host, caller, notebook_environment(notebook), &cause);
+
+    if (!settings)
+        python_session_refuse(notebook, &cause, err);
+    return settings;
+}
+
+enum approval_policy python_session_approval(const struct python_host *host,
+                                             const struct tool_caller *caller,
+                                             const struct python_request *request)
+{
+    struct error ignored = ERROR_INIT;
+    const struct notebook *notebook = python_session_continues(request)
+                                          ? python_session_find(host, caller, request, &ignored)
+                                          : NULL;
+    const struct environment_settings *settings =
+        notebook ? python_session_judge(host, caller, notebook, &ignored) : NULL;
+
+    return settings ? settings->approval : APPROVAL_NEVER;
+}
+
+/* Its files are those of one isolation. */
+static int python_session_check_isolation(const struct notebook *notebook,
+                                          const struct environment *environment, struct error *err)
+{
+    const enum isolation isolation = environment_isolation(environment);
+
+    if (isolation == notebook_isolation(notebook))
+        return 0;
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "environment \"%s\" has isolation \"%s\" now, and the session's directory is "
+                     "for isolation \"%s\"; close the session and begin another one with "
+                     "session: \"" PYTHON_NEW_SESSION "\"",
+                     environment->name, isolation_name(isolation),
+                     isolation_name(notebook_isolation(notebook)));
+}
+
+struct environment *python_session_renew(const struct python_host *host,
+                                         const struct tool_caller *caller,
+                                         const struct notebook *notebook, struct error *err)
+{
+    const struct python_settings *settings = &host->settings;
+    const struct environment *begun = notebook_environment(notebook);
+    struct environment *environment;
+
+    if (!python_session_judge(host, caller, notebook, err))
+        return NULL;
+    environment = catalog_has_defined(settings->catalog, begun)
+                      ? catalog_redefine(settings->catalog, caller->principal->name, begun,
+                                         settings->rules, err)
+                      : catalog_find(settings->catalog, begun->name);
+    if (!environment || python_session_check_isolation(notebook, environment, err) < 0)
+        return NULL;
+    return environment;
+}
+
 struct environment *python_session_environment(const struct python_host *host,
                                                const struct tool_caller *caller,
                                                const struct python_request *request,
@@ -71,7 +187,8 @@ struct environment *python_session_environment(const struct python_host *host,
         return NULL;
     }
     if (!request->environment && !request->definition && !request->working_directory)
-        return notebook_environment(notebook);
+        return python_session_judge(host, caller, notebook, err) ? notebook_environment(notebook)
+                                                                 : NULL;
     error_set(err, ERROR_INVALID_ARGUMENTS,
               "a session keeps its environment and its directory; leave out environment, "
               "environment_definition and working_directory");

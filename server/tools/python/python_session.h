@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/environment_settings.h"
 #include "server/tools/python/python_request.h"
 
 #include <stdbool.h>
@@ -24,9 +25,22 @@ struct notebook *python_session_find(const struct python_host *host,
 char *python_session_describe(const struct python_host *host, const struct tool_caller *caller,
                               const struct python_request *request);
 
-/* The session's environment, borrowed; NULL with ERR as above. REQUEST may name no other
+/* The session's environment, borrowed; NULL with ERR as above, or because CALLER may not use it any
+ * more: what was allowed when the session began may be forbidden today. REQUEST may name no other
  * environment, and no directory. */
 struct environment *python_session_environment(const struct python_host *host,
                                                const struct tool_caller *caller,
                                                const struct python_request *request,
                                                struct error *err);
+
+/* What is asked, whatever was configured when the session began: the policy of the environment that
+ * has its name today. */
+enum approval_policy python_session_approval(const struct python_host *host,
+                                             const struct tool_caller *caller,
+                                             const struct python_request *request);
+
+/* The environment for a new Python of NOTEBOOK, as it is configured today. Borrowed until the loop
+ * goes on. NULL with ERR: CALLER may not use it any more, or it is no longer for the directory. */
+struct environment *python_session_renew(const struct python_host *host,
+                                         const struct tool_caller *caller,
+                                         const struct notebook *notebook, struct error *err);

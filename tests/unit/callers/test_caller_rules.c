@@ -111,6 +111,20 @@ static int settle(const struct place *place, const char *text, struct caller_def
     return caller_rules_settle(place->rules, written, ret, err);
 }
 
+/* A definition that was settled once settles to the same. */
+static void assert_settles_again(const struct place *place, const struct caller_definition *settled)
+{
+    AUTO_JSON json_t *written = caller_rules_unsettle(settled->definition);
+    struct caller_definition again;
+    struct error err = ERROR_INIT;
+
+    if (caller_rules_settle(place->rules, written, &again, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_true(json_equal(again.definition, settled->definition));
+    assert_true(json_equal(again.paths, settled->paths));
+    caller_definition_deinit(&again);
+}
+
 /* The settled definition of TEXT has under KEY what WANTED, written alike, says. */
 static void assert_settled(const struct place *place, const char *text, const char *key,
                            const char *wanted)
@@ -124,6 +138,7 @@ static void assert_settled(const struct place *place, const char *text, const ch
         fail_msg("%s: %s", text, err.message);
     got = json_text(json_object_get(settled.definition, key));
     assert_string_equal(got, expanded);
+    assert_settles_again(place, &settled);
     caller_definition_deinit(&settled);
 }
 

@@ -72,6 +72,8 @@ static void test_what_was_put_is_found(void **state)
 
     assert_ptr_equal(find(*state, 1), environment);
     assert_null(find(*state, 2));
+    assert_true(shelf_has(*state, environment));
+    assert_false(shelf_has(*state, NULL));
 }
 
 static void test_the_one_that_was_not_used_for_the_longest_time_goes(void **state)

@@ -128,6 +128,18 @@ static void test_one_that_is_closed_is_found_no_more(void **state)
     free(handle);
 }
 
+static int restart(struct session_fixture *sessions, struct notebook *notebook, struct error *err)
+{
+    return notebooks_restart(sessions->notebooks, notebook,
+                             &(struct notebook_request){
+                                 .environment = notebook_environment(notebook),
+                                 .directory = notebook_directory(notebook),
+                                 .isolation = notebook_isolation(notebook),
+                                 .owner = "ann",
+                             },
+                             err);
+}
+
 static void test_a_restart_leaves_the_name(void **state)
 {
     struct session_fixture *sessions = *state;
@@ -136,18 +148,17 @@ static void test_a_restart_leaves_the_name(void **state)
     struct error err = ERROR_INIT;
     struct notebook *renewed;
 
-    assert_int_equal(notebooks_restart(sessions->notebooks, notebook, &err), 0);
+    assert_int_equal(restart(sessions, notebook, &err), 0);
     renewed = notebooks_find(sessions->notebooks, "ann", handle);
     assert_non_null(renewed);
     assert_ptr_not_equal(renewed, notebook);
     assert_ptr_equal(notebooks_next(sessions->notebooks, "ann", NULL), renewed);
     assert_null(notebooks_next(sessions->notebooks, "ann", renewed));
     for (int i = 1; i < MOST_PER_OWNER; i++)
-        assert_int_equal(notebooks_restart(sessions->notebooks,
-                                           notebooks_next(sessions->notebooks, "ann", NULL), &err),
+        assert_int_equal(restart(sessions, notebooks_next(sessions->notebooks, "ann", NULL), &err),
                          0);
     renewed = notebooks_next(sessions->notebooks, "ann", NULL);
-    assert_int_equal(notebooks_restart(sessions->notebooks, renewed, &err), -1);
+    assert_int_equal(restart(sessions, renewed, &err), -1);
     assert_string_equal(err.message, "3 of your sessions are still ending: try again");
     assert_ptr_equal(notebooks_find(sessions->notebooks, "ann", handle), renewed);
     free(handle);
