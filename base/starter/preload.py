@@ -5,11 +5,15 @@ lent to it, with all that came with them. What cannot be undone spoils the zygot
 the next one is without that module.
 """
 
+import _locale
 import _signal
 import atexit
 import builtins
+import gc
 import os
 import sys
+import time
+from _operator import attrgetter, is_
 
 BUDGET_BYTES = 512 << 20  # of memory, after which nothing more is imported
 LONGEST_REASON = 200
@@ -38,19 +42,35 @@ class Spoilt(Exception):
 
 
 class Watch:
-    """Stands in place of __import__, and notes who imports what; and what is to be called at the end."""
+    """Stands in place of __import__, and notes who imports what; what is to be called at the end; and what nobody can list."""
+
+    HOOKS = ((sys, "addaudithook", "a hook for audits"), (sys.modules["codecs"], "register", "a search for codecs"))
 
     def __init__(self):
         self.original = builtins.__import__
         self.register = atexit.register
+        self.adders = [(place, name, getattr(place, name), what) for place, name, what in self.HOOKS]
+        self.hook = None
 
     def __enter__(self):
         builtins.__import__ = self
         atexit.register = self.note_function
+        for place, name, add, what in self.adders:
+            setattr(place, name, self.note_hooks(add, what))
+        return self
 
     def __exit__(self, *_):
         builtins.__import__ = self.original
         atexit.register = self.register
+        for place, name, add, _what in self.adders:
+            setattr(place, name, add)
+
+    def note_hooks(self, add, what):
+        def note_and_add(*args):
+            self.hook = what
+            return add(*args)
+
+        return note_and_add
 
     def note_function(self, function, *args, **kwargs):
         if builtins.__import__ is not self:
@@ -83,11 +103,14 @@ def need(importer, names):
         needs.setdefault(importer, {}).update(dict.fromkeys(names))
 
 
+def are_same(objects, others):
+    return len(objects) == len(others) and all(map(is_, objects, others))
+
+
 class State:
     """What an import may leave behind beside modules; and what every script has, which it must leave as it is."""
 
-    def __init__(self, seen):
-        self.seen = seen
+    def __init__(self):
         self.descriptors = os.listdir("/proc/self/fd")
         self.signals = [_signal.getsignal(number) for number in range(1, 32)]
         self.streams = [sys.stdin, sys.stdout, sys.stderr, sys.excepthook, sys.displayhook, sys.unraisablehook,
@@ -96,14 +119,13 @@ class State:
         self.finders = [*sys.meta_path, *sys.path_hooks,
                         *(value for finder in sys.meta_path for value in getattr(finder, "__dict__", {}).values())]
         self.at_end = atexit._ncallbacks()
-        self.definitions = {(name, key): value for name, module in seen.items()
-                            for key, value in getattr(module, "__dict__", {}).items() if callable(value)}
+        self.settings = settings()
 
     def compare(self):
         end_helpers()
         if len(os.listdir("/proc/self/task")) > 1:
             raise Spoilt("leaves a thread")
-        now = State(self.seen)
+        now = State()
         for what, is_left in (("a descriptor", self.descriptors != now.descriptors),
                               ("a handler of a signal", not are_same(self.signals, now.signals)),
                               ("another stream or hook", not are_same(self.streams, now.streams)),
@@ -111,13 +133,110 @@ class State:
                               ("a function for the end", self.at_end != now.at_end)):
             if is_left:
                 raise Spoilt(f"leaves {what}")
-        for name, key in {*self.definitions, *now.definitions}:
-            if self.definitions.get((name, key)) is not now.definitions.get((name, key)):
+        for what, value in self.settings.items():
+            if now.settings[what] != value:
+                raise Spoilt(f"changes {what}")
+
+
+def settings():
+    """Of the process and of Python, by the words for them. Not those that many packages change when they are imported:
+    filters of warnings, copyreg, what is done at a fork."""
+    umask = os.umask(0o77)
+    os.umask(umask)
+    with open("/proc/self/limits") as file:
+        limits = file.read()
+    return {
+        "the umask": umask,
+        "a limit of the process": limits,
+        "the priority": (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)),
+        "the CPU affinity": os.sched_getaffinity(0),
+        "the signal mask": _signal.pthread_sigmask(_signal.SIG_BLOCK, []),
+        "the locale": _locale.setlocale(_locale.LC_ALL),
+        "the time zone": (time.tzname, time.timezone),
+        "the garbage collector": (gc.isenabled(), gc.get_threshold(), gc.get_debug(), [id(each) for each in gc.callbacks]),
+        "a limit of Python": (sys.getrecursionlimit(), sys.getswitchinterval(), getattr(sys, "get_int_max_str_digits", int)()),
+        "the flags of dlopen": sys.getdlopenflags(),
+        "sys.warnoptions": list(sys.warnoptions),
+        "the timeout of sockets": timeout_of_sockets(),
+        "the decimal context": decimal_context(),
+        "the root logger": root_logger(),
+    }
+
+
+def there(name):
+    return kept.get(name) or sys.modules.get(name)
+
+
+# What Python begins with, where the module has not come yet.
+
+
+def timeout_of_sockets():
+    sockets = there("_socket")
+    return sockets.getdefaulttimeout() if sockets else None
+
+
+def decimal_context():
+    """Without its flags: to compute something sets them."""
+    decimal = there("_decimal")
+    if not decimal:
+        return [(28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, {"InvalidOperation", "DivisionByZero", "Overflow"})] * 2
+    return [(each.prec, each.rounding, each.Emin, each.Emax, each.capitals, each.clamp,
+             {trap.__name__ for trap, is_set in each.traps.items() if is_set})
+            for each in (decimal.getcontext(), decimal.DefaultContext)]
+
+
+def root_logger():
+    logging = there("logging")
+    if not logging:
+        return [], 30, 0, "Logger"
+    root = logging.root
+    return [id(each) for each in root.handlers], root.level, root.manager.disable, logging.getLoggerClass().__name__
+
+
+class Definitions:
+    """What modules define that can be called. An import may add to those that were imported ahead, as to a package that
+    looks for its parts when they are asked for; and change what is private to them, as typing_extensions does. Of the
+    modules that Python begins with and of its library, also what their functions and classes are made of."""
+
+    FUNCTION = type(are_same)
+    PARTS = ("__code__", "__defaults__", "__kwdefaults__")
+    CHANGEABLE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+    LIBRARY = getattr(sys, "stdlib_module_names", ())
+    parts = attrgetter(*PARTS)
+
+    def __init__(self, seen):
+        modules = {name: vars(module) for name, module in {**kept, **seen}.items() if hasattr(module, "__dict__")}
+        self.scopes = [(name, scope, dict(scope), name not in seen) for name, scope in modules.items()]
+        self.functions = []
+        deep = {id(value): (f"{name}.{key}", value) for name, scope in modules.items()
+                if name in seen or name.partition(".")[0] in self.LIBRARY
+                for key, value in scope.items() if type(value) is self.FUNCTION or isinstance(value, type)}
+        for name, value in deep.values():
+            if type(value) is self.FUNCTION:
+                self.functions.append((name, value, self.parts(value)))
+            elif value.__flags__ & self.CHANGEABLE:
+                self.scopes.append((name, vars(value), dict(vars(value)), False))
+
+    def compare(self):
+        for name, scope, before, may_grow in self.scopes:
+            if not are_same(before.values(), scope.values()):
+                self.compare_scope(name, before, scope, may_grow)
+        for name, function, before in self.functions:
+            now = self.parts(function)
+            if not are_same(before, now):
+                self.compare_scope(name, dict(zip(self.PARTS, before)), dict(zip(self.PARTS, now)), False)
+
+    @classmethod
+    def compare_scope(cls, name, before, now, may_grow):
+        for key in before if may_grow else {*before, *now}:
+            one, other = before.get(key), now.get(key)
+            if (one is not other and (key in cls.PARTS or cls.is_definition(one) or cls.is_definition(other))
+                    and not (may_grow and key.startswith("_"))):
                 raise Spoilt(f"changes {name}.{key}"[:LONGEST_REASON])
 
-
-def are_same(objects, others):
-    return len(objects) == len(others) and all(one is other for one, other in zip(objects, others))
+    @staticmethod
+    def is_definition(value):
+        return callable(value) or hasattr(value, "__get__")
 
 
 def compare_modules(before):
@@ -283,10 +402,10 @@ def load(name, archive):
     if resident_bytes() - at_first > BUDGET_BYTES:
         return "there is much in memory already"
     seen, searched, before = dict(sys.modules), set(sys.path_importer_cache), dict(os.environ)
-    state, failure = State(seen), None
+    state, definitions, failure = State(), Definitions(seen), None
     give({"atexit": atexit, **kept})
-    there = dict(sys.modules)
-    with Elsewhere(), Watch():
+    before_it = dict(sys.modules)
+    with Elsewhere(), Watch() as watch:
         try:
             import_session(archive) if name == SESSION else builtins.__import__(name)
             Plotting.import_more()
@@ -294,7 +413,9 @@ def load(name, archive):
             raise
         except BaseException as error:
             failure = type(error).__name__
-    compare_modules(there)
+    if watch.hook:
+        raise Spoilt(f"leaves {watch.hook}")
+    compare_modules(before_it)
     changed = changes(before)
     if changed:
         variables[name] = changed
@@ -304,6 +425,7 @@ def load(name, archive):
     closures[name] = closure(name)
     give_attributes()
     state.compare()
+    definitions.compare()
     if Lender not in sys.meta_path:
         sys.meta_path.insert(0, Lender)
         places.extend(place for place in sys.path if place not in hidden)

@@ -41,10 +41,6 @@ atexit.register(library.__cxa_finalize, mark)
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
     "large": "held = b'1' * (600 << 20)\n",
-    "replaces": "import sys, types\nsys.modules['stat'] = types.ModuleType('stat')\n",
-    "changes": "import os\nos.getlogin = print\n",
-    "changes_builtins": "import builtins\nbuiltins.added = print\n",
-    "turns_finder": "",
     # It comes first, as that of setuptools does, and is another one after some imports.
     "finder": """
 import sys, time
@@ -70,6 +66,47 @@ sys.meta_path.insert(0, Finder())
     "writes": "import os\nos.write(2, b'written')\n",
     "warns": "import warnings\nwarnings.warn('warned')\n",
 }
+# Modules that change what calls have which do not import them, and what is said of each. They come one after another, so
+# json is there before those that change it.
+CHANGES = {
+    "replaces": ("import sys, types\nsys.modules['stat'] = types.ModuleType('stat')\n", "replaces stat"),
+    "changes": ("import os\nos.getlogin = print\n", "changes os.getlogin"),
+    "changes_builtins": ("import builtins\nbuiltins.added = print\n", "changes builtins.added"),
+    "turns_finder": ("", "leaves another way to import"),
+    "changes_kept": ("import json\njson.dumps = print\n", "changes json.dumps"),
+    "changes_class": ("import json\njson.JSONEncoder.default = print\n", "changes json.JSONEncoder.default"),
+    "changes_code": ("import os.path\nos.path.join.__code__ = (lambda a, *p: a).__code__\n", "join.__code__"),
+    "changes_defaults": ("import os\nos.makedirs.__defaults__ = (0o777, True)\n", "changes os.makedirs.__defaults__"),
+    "umask": ("import os\nos.umask(0)\n", "changes the umask"),
+    "rlimit": ("import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+               "resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))\n", "changes a limit of the process"),
+    "nice": ("import os\nos.nice(5)\n", "changes the priority"),
+    "affinity": ("import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n", "changes the CPU affinity"),
+    "mask": ("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n", "changes the signal mask"),
+    "locale_of_all": ("import locale\nlocale.setlocale(locale.LC_ALL, 'C')\n", "changes the locale"),
+    "zone": ("import os, time\nos.environ['TZ'] = 'America/New_York'\ntime.tzset()\n", "changes the time zone"),
+    "no_garbage": ("import gc\ngc.disable()\n", "changes the garbage collector"),
+    "recursion": ("import sys\nsys.setrecursionlimit(5000)\n", "changes a limit of Python"),
+    "switching": ("import sys\nsys.setswitchinterval(0.5)\n", "changes a limit of Python"),
+    "options": ("import sys\nsys.warnoptions.append('x')\n", "changes sys.warnoptions"),
+    "sockets": ("import socket\nsocket.setdefaulttimeout(7)\n", "changes the timeout of sockets"),
+    "digits": ("import decimal\ndecimal.getcontext().prec = 5\n", "changes the decimal context"),
+    "logs": ("import logging\nlogging.basicConfig(level=10)\n", "changes the root logger"),
+    "audits": ("import sys\nsys.addaudithook(lambda *args: None)\n", "leaves a hook for audits"),
+    "codec": ("import codecs\ncodecs.register(lambda name: None)\n", "leaves a search for codecs"),
+    "shares": ("import mmap\nmemory = mmap.mmap(-1, 4096)\n", "leaves shared memory"),
+    "shares_lock": ("import multiprocessing\nlock = multiprocessing.Lock()\n", "leaves shared memory"),
+}
+# Do what well-known packages do, so that they are not refused.
+WELL_KNOWN = {
+    "filters": "import warnings\nwarnings.simplefilter('always', ImportWarning)\n",
+    "pickles": "import copyreg\nclass Own: pass\ncopyreg.pickle(Own, repr)\n",
+    "changes_private": "import typing, typing as t\nt._check_generic = print\n",
+    "adds": "import json\njson.added = print\n",
+    "computes": "import decimal\ndecimal.Decimal(1) / 3\n",
+    "needs_sockets": "import socket, logging, decimal, locale, gc\n",
+    "unshares": "import mmap\nmmap.mmap(-1, 4096).close()\n",
+}
 # Says whether a module was imported before this script began.
 WHEN = """
 import sys, time
@@ -91,7 +128,7 @@ def environment(tmp_path_factory):
     folder = tmp_path_factory.mktemp("preload") / "venv"
     venv.create(folder)
     (packages,) = folder.glob("lib/python3*/site-packages")
-    for name, code in MODULES.items():
+    for name, code in {**MODULES, **WELL_KNOWN, **{name: code for name, (code, _) in CHANGES.items()}}.items():
         (packages / f"{name}.py").write_text(code)
     (packages / "finder.pth").write_text("import finder\n")
     (packages / "program").mkdir()
@@ -316,19 +353,31 @@ def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, w
     assert f"{name}: {why}" in doctor.stdout, doctor
 
 
-def test_what_changes_the_python_of_scripts_that_do_not_import_it_is_refused_by_name(environment, tmp_path):
-    refused = {"replaces": "replaces stat", "changes": "changes os.getlogin", "changes_builtins": "changes builtins.added",
-               "turns_finder": "leaves another way to import"}
+@pytest.mark.parametrize("names", [list(CHANGES)[at:at + 7] for at in range(0, len(CHANGES), 7)], ids=lambda names: names[0])
+def test_what_changes_the_python_of_scripts_that_do_not_import_it_is_refused_by_name(environment, tmp_path, names):
     config = {"environments": {"venv": environment}}
     state = {"XDG_STATE_HOME": str(tmp_path)}
+
+    def missing():
+        call(server, "pass")
+        doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
+                                capture_output=True, env={**os.environ, **state})
+        return [name for name in names if not any(f" {name}: " in line and CHANGES[name][1] in line
+                                                  for line in doctor.stdout.splitlines())]
+
     with Watched(config=config, environment=state) as server:
         server.initialize()
-        call(server, f"if 0:\n    import {', '.join(refused)}\nimport early")
+        call(server, f"import json\nif 0:\n    import {', '.join(names)}\nimport early")
+        assert until(lambda: not missing(), 100), missing()  # each one costs a zygote
         assert until(lambda: call(server, WHEN)["stdout"] == AHEAD), "without those"
-    doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
-                            capture_output=True, env={**os.environ, **state})
-    for name, why in refused.items():
-        assert f"{name}: {why}" in doctor.stdout, doctor
+
+
+@pytest.mark.parametrize("name", WELL_KNOWN)
+def test_what_well_known_packages_do_is_not_refused(environment, name):
+    with serving(environment, preload=["json", "typing", name, "early"]) as server:
+        assert ahead(server, WHEN) == AHEAD
+        wait_for_copy(server)
+        assert call(server, f"import sys\nfinder = sys.meta_path[0].find_spec('{name}')\nprint(finder is not None)")["stdout"] == "True\n"
 
 
 def test_a_finder_of_the_environment_comes_first(environment):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 
 import pytest
@@ -381,6 +382,14 @@ def test_copies_draw_other_random_numbers(tmp_path):
         child = "import early, os\nif os.fork() == 0:\n    print(early.draw())\nelse:\n    os.wait()"
         drawn |= {copy(server, child)["stdout"] for _ in range(2)}
         assert len(drawn) == 4
+
+
+def test_no_calls_share_memory_that_a_package_shares_when_python_starts(tmp_path):
+    code = "import mmap\nmemory = mmap.mmap(-1, 4096)\n"
+    with serving(with_module(tmp_path, code)) as server:
+        for _ in range(4):
+            assert call(server, "import early\nprint(early.memory[0])\nearly.memory[0] = 1")["stdout"] == "0\n"
+            time.sleep(0.5)
 
 
 def test_a_zygote_goes_with_its_server():

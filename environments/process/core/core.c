@@ -8,6 +8,7 @@
 #include "environments/process/core/exit_handlers.h"
 #include "environments/process/core/footprint.h"
 #include "environments/process/core/large_pages.h"
+#include "environments/process/core/mappings.h"
 #include "environments/process/core/prints.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
@@ -184,16 +185,19 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
-/* Why this process must not be copied; or NULL. */
-static const char *core_find_fault(void)
+/* Why this process must not be copied; or NULL. SHARED is how many mappings it has shared before. */
+static const char *core_find_fault(size_t shared)
 {
     if (prints_were_made())
         return "prints something";
+    if (mappings_count_shared() != shared)
+        return "leaves shared memory";
     return company_is_left() ? "leaves a process" : NULL;
 }
 
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
+    const size_t shared = mappings_count_shared();
     enum zygote_answer answer = ZYGOTE_SPOILT;
     const char *fault;
     struct python_object *result;
@@ -205,7 +209,7 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
         answer = core_note_loaded(result, ret_why);
     if (!result)
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "cannot be imported ahead");
-    fault = answer == ZYGOTE_SPOILT ? NULL : core_find_fault();
+    fault = answer == ZYGOTE_SPOILT ? NULL : core_find_fault(shared);
     if (fault) {
         answer = ZYGOTE_SPOILT;
         snprintf(ret_why, ZYGOTE_TEXT_BYTES, "%s", fault);
@@ -303,7 +307,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core_look_for_importer();
     core_rehearse();
     script_end_prepare(NULL, NULL, NULL);
-    fault = core_find_fault();
+    fault = core_find_fault(0);
     if (fault)
         zygote_refuse(fault);
     zygote_serve(&hooks);

@@ -39,6 +39,24 @@ void mappings_list(struct mappings *ret)
         fclose(maps);
 }
 
+size_t mappings_count_shared(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t size = 0;
+    size_t count = 0;
+
+    while (maps && getline(&line, &size, maps) > 0) {
+        char rights[5];
+
+        count += sscanf(line, "%*s %4s", rights) == 1 && rights[1] == 'w' && rights[3] == 's';
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
 size_t mappings_page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

@@ -23,6 +23,9 @@ struct mappings {
 void mappings_add(struct mappings *mappings, uintptr_t begin, uintptr_t end, bool is_writable);
 void mappings_list(struct mappings *ret);
 
+/* How many mappings this process shares with others and can write. */
+size_t mappings_count_shared(void);
+
 size_t mappings_page_bytes(void);
 
 /* Returns a descriptor, or -1. */
