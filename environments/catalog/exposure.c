@@ -5,9 +5,8 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/interpreter/python_places.h"
+#include "environments/python_origins.h"
 #include "environments/real_path.h"
-
-#include <stdlib.h>
 
 /* One of the places in LIST (NULL: none) that holds PATH or lies in it; NULL: none does. */
 static const char *exposure_find(char *const *list, const char *path)
@@ -61,46 +60,87 @@ void exposure_limit(struct environment *const *environments, size_t count)
             exposure_limit_by(environments[i], environments[j]);
 }
 
-/* A place that scripts of one of WRITERS can change and PATH lies in; NULL: none. Owned by the
- * caller. */
-static char *exposure_find_writer(const struct exposure_writers *writers, const char *path)
+/* How one of SOURCES and one of the places in WRITTEN (NULL: none) meet; NULL: none do. Owned by
+ * the caller. */
+static char *exposure_meet(const struct python_origins *sources, char *const *written)
 {
-    AUTO_FREE char *real = realpath(path, NULL);
-    const char *const paths[] = {path, real ? real : path};
-    char *found = NULL;
+    for (; written && *written; written++)
+        for (size_t i = 0; i < sources->count; i++) {
+            const struct python_origin *source = &sources->all[i];
+            AUTO_FREE char *how = python_origin_meet(source, *written);
 
-    for (size_t i = 0; i < writers->count && !found; i++) {
-        const struct environment *writer = writers->environments[i];
-        char **written = writer->ops->writes ? writer->ops->writes(writer) : NULL;
-
-        for (size_t j = 0; j < ARRAY_SIZE(paths) && !found; j++) {
-            const char *place = exposure_find(writer->settings.sandbox.write, paths[j]);
-
-            place = place ? place : exposure_find(written, paths[j]);
-            if (place)
-                found = memory_format("%s, where scripts of %s can write", place, writer->name);
+            if (how)
+                return source->key ? memory_format("%s: %s", source->key, how) : STEAL_PTR(how);
         }
-        memory_free_strings(written);
+    return NULL;
+}
+
+static char *exposure_meet_writer(const struct python_origins *sources,
+                                  const struct environment *writer)
+{
+    char *how = exposure_meet(sources, writer->settings.sandbox.write);
+    char **written = !how && writer->ops->writes ? writer->ops->writes(writer) : NULL;
+
+    if (written)
+        how = exposure_meet(sources, written);
+    memory_free_strings(written);
+    return how;
+}
+
+static void exposure_find_origins(struct python_origins *ret, const struct environment *environment)
+{
+    struct python_places places = {0};
+
+    *ret = (struct python_origins){0};
+    if (python_origins_add_named(ret, environment->definition) ||
+        !environment->ops->find_candidates)
+        return;
+    environment->ops->find_candidates(environment, &places);
+    python_origins_add_found(ret, &places);
+    python_places_deinit(&places);
+}
+
+/* Scripts of ENVIRONMENT must not change the Python of another one either. */
+static int exposure_check_writes(const struct environment *environment,
+                                 const struct exposure_writers *others, struct error *err)
+{
+    char **written = environment->ops->writes ? environment->ops->writes(environment) : NULL;
+    int ret = 0;
+
+    for (size_t i = 0; written && *written && i < others->count && ret == 0; i++) {
+        struct python_origins sources;
+        AUTO_FREE char *how = NULL;
+
+        exposure_find_origins(&sources, others->environments[i]);
+        how = exposure_meet(&sources, written);
+        if (how)
+            ret = error_set(err, ERROR_INVALID_ARGUMENTS,
+                            "environment_definition.volumes: scripts could change the Python of "
+                            "an environment in the configuration (%s); let them only read it",
+                            how);
+        python_origins_deinit(&sources);
     }
-    return found;
+    memory_free_strings(written);
+    return ret;
 }
 
 int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
                    struct error *err)
 {
-    struct python_places pythons = {0};
+    struct python_origins sources;
     int ret = 0;
 
-    if (environment->ops->find_candidates)
-        environment->ops->find_candidates(environment, &pythons);
-    for (size_t i = 0; i < pythons.count && ret == 0; i++) {
-        AUTO_FREE char *where = exposure_find_writer(writers, pythons.paths[i]);
+    exposure_find_origins(&sources, environment);
+    for (size_t i = 0; i < writers->count && ret == 0; i++) {
+        const struct environment *writer = writers->environments[i];
+        AUTO_FREE char *how = exposure_meet_writer(&sources, writer);
 
-        if (where)
+        if (how)
             ret = error_set(err, ERROR_INVALID_ARGUMENTS,
-                            "environment_definition: %s, its Python, lies in %s", pythons.paths[i],
-                            where);
+                            "environment_definition%s%s, where scripts of %s can write: name "
+                            "another place",
+                            *how == '/' ? ": " : ".", how, writer->name);
     }
-    python_places_deinit(&pythons);
-    return ret;
+    python_origins_deinit(&sources);
+    return ret == 0 ? exposure_check_writes(environment, writers, err) : -1;
 }

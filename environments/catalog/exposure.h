@@ -18,7 +18,7 @@ struct exposure_writers {
     size_t count;
 };
 
-/* -1 with ERR if the Python of ENVIRONMENT, which a call has defined, lies where scripts of WRITERS
- * can write. */
+/* -1 with ERR if the Python of ENVIRONMENT, which a call has defined, or what it is installed from,
+ * lies where scripts of WRITERS can write or holds such a place, or the other way round. */
 int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
                    struct error *err);

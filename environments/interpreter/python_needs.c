@@ -3,15 +3,19 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/untrusted.h"
 #include "environments/interpreter/needed_paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +24,8 @@
 enum {
     PATHS_MOST = 512,
     HOMES_MOST = 4096,
-    LINKS_MOST = 40, /* on the way of one path, as for the kernel */
+    LINKS_MOST = 40,        /* on the way of one path, as for the kernel */
+    SETTINGS_BYTES = 65536, /* of a pyvenv.cfg */
 };
 
 /* The paths found so far. */
@@ -227,19 +232,146 @@ static void python_needs_deinit(struct python_needs *needs)
     free(needs->paths);
 }
 
+/* The paths of NEEDS as they are, for memory_free_strings. */
+static char **python_needs_copy(const struct python_needs *needs)
+{
+    char **paths = memory_new(needs->count + 1, sizeof *paths);
+
+    for (size_t i = 0; i < needs->count; i++)
+        paths[i] = memory_copy_string(needs->paths[i].path);
+    return paths;
+}
+
 char **python_needs_follow(const char *path)
 {
     AUTO(python_needs_deinit) struct python_needs needs = {0};
-    char **paths;
 
     if (is_plain_path(path)) {
         add_file(&needs, path);
         add_directory(&needs, path);
     }
-    paths = memory_new(needs.count + 1, sizeof *paths);
-    for (size_t i = 0; i < needs.count; i++)
-        paths[i] = memory_copy_string(needs.paths[i].path);
-    return paths;
+    return python_needs_copy(&needs);
+}
+
+/* Parts */
+
+/* Adds the links on the way of PATH and where it leads, which may be missing. */
+static void add_way(struct python_needs *needs, const char *path)
+{
+    AUTO(link_walk_deinit)
+    struct link_walk walk = {memory_copy_string(""), memory_copy_string(path), 0};
+    AUTO_FREE char *end = NULL;
+
+    while (*walk.rest && link_walk_step(&walk, needs))
+        ;
+    end =
+        memory_format("%s%s%s", walk.real, *walk.rest == '/' || !*walk.rest ? "" : "/", walk.rest);
+    python_needs_add(needs, *end ? end : "/", true);
+}
+
+static bool has_library(const char *prefix)
+{
+    AUTO_FREE char *pattern = memory_format("%s/lib*/python3*/os.py", prefix);
+    glob_t found;
+    const bool is_there = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+
+    globfree(&found);
+    return is_there;
+}
+
+/* Adds the places where a Python in DIRECTORY looks for its library: there, and in each directory
+ * above until it finds one. */
+static void add_libraries(struct python_needs *needs, const char *directory)
+{
+    AUTO_FREE char *prefix = memory_copy_string(directory);
+
+    for (bool is_last = false; !is_last;) {
+        AUTO_FREE char *inner = prefix;
+        AUTO_FREE char *lib = memory_format("%s/lib", inner);
+        AUTO_FREE char *lib64 = memory_format("%s/lib64", inner);
+
+        add_way(needs, lib);
+        add_way(needs, lib64);
+        is_last = *inner == '\0' || has_library(inner);
+        prefix = directory_around(inner);
+    }
+}
+
+/* Adds the Python that LINE of a pyvenv.cfg names: "home = /usr/bin". */
+static void add_home_line(struct python_needs *needs, char *line)
+{
+    char *home = strchr(line, '=');
+    size_t length;
+
+    line += strspn(line, " \t");
+    if (!home || strncasecmp(line, "home", 4) != 0 || line + 4 + strspn(line + 4, " \t") != home)
+        return;
+    home += 1 + strspn(home + 1, " \t");
+    length = strlen(home);
+    while (length > 0 && strchr(" \t\r/", home[length - 1]))
+        home[--length] = '\0';
+    if (*home != '/')
+        return;
+    add_way(needs, home);
+    add_libraries(needs, home);
+}
+
+/* Owned by the caller; NULL: there is none. */
+static char *read_pyvenv_cfg(const char *path)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_FREE char *real = realpath(path, NULL);
+    size_t length;
+
+    return real ? untrusted_read(AT_FDCWD, real, SETTINGS_BYTES, &length, &ignored) : NULL;
+}
+
+/* Adds the pyvenv.cfg in DIRECTORY, which may be missing, and, if it is there, the venv that it
+ * makes of DIRECTORY. */
+static void add_settings(struct python_needs *needs, const char *directory)
+{
+    static const char *const parts[] = {"bin", "include", "lib", "lib64"};
+    AUTO_FREE char *path = memory_format("%s/pyvenv.cfg", directory);
+    AUTO_FREE char *text = read_pyvenv_cfg(path);
+    char *rest = text;
+
+    add_way(needs, path);
+    if (access(path, F_OK) < 0)
+        return;
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        AUTO_FREE char *part = memory_format("%s/%s", directory, parts[i]);
+
+        add_way(needs, part);
+    }
+    for (char *line; rest && (line = strsep(&rest, "\n"));)
+        add_home_line(needs, line);
+}
+
+char **python_needs_way(const char *path)
+{
+    AUTO(python_needs_deinit) struct python_needs needs = {0};
+
+    if (is_plain_path(path))
+        add_way(&needs, path);
+    return python_needs_copy(&needs);
+}
+
+char **python_needs_guess(const char *program)
+{
+    AUTO(python_needs_deinit) struct python_needs needs = {0};
+    AUTO_FREE char *bin = directory_around(program);
+    AUTO_FREE char *around = directory_around(bin);
+    AUTO_FREE char *real = realpath(program, NULL);
+    AUTO_FREE char *real_bin = real ? directory_around(real) : NULL;
+
+    if (is_plain_path(program)) {
+        add_way(&needs, program);
+        add_settings(&needs, bin);
+        add_settings(&needs, around);
+    }
+    if (real_bin)
+        add_libraries(&needs, real_bin);
+    return python_needs_copy(&needs);
 }
 
 char **python_needs_find(const char *executable, const char *const *directories, const char *state)

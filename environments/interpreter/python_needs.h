@@ -31,6 +31,15 @@ char **python_needs_find(const char *executable, const char *const *directories,
  * if PATH is missing. */
 char **python_needs_follow(const char *path);
 
+/* The links on the way of PATH and where it leads, missing or not, for memory_free_strings. */
+char **python_needs_way(const char *path);
+
+/* What the Python at PROGRAM, an absolute path, is made of, as far as this can be known without
+ * running it, for memory_free_strings: the program, the venv that it lies in, the Python that the
+ * venv was made from, and where that looks for its library. Links are listed with what they lead
+ * to, and some of the paths may be missing. */
+char **python_needs_guess(const char *program);
+
 /* How DIRECTORIES are kept in a file. New reference; NULL for NULL. */
 json_t *python_directories_to_json(char *const *directories);
 

@@ -6,6 +6,7 @@
 #include "environments/docker/volume.h"
 #include "environments/interpreter/python_places.h"
 #include "environments/kinds/kinds.h"
+#include "environments/python_origins.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_settings.h"
 #include "server/configuration/config.h"
@@ -43,18 +44,37 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
             sandbox_checks_environment(config, name, definition);
 }
 
-/* True when PATH lies in WRITTEN. */
-static bool sandbox_checks_is_in(const char *path, const char *written)
+/* Sources of the environment NAME, and what scripts of OTHER can change. Borrowed. */
+struct sandbox_checks_pair {
+    const char *name;
+    const struct python_origins *sources;
+    const char *other;
+};
+
+/* Scripts of the other environment can change PLACE. */
+static void sandbox_checks_place(struct config *config, const struct sandbox_checks_pair *pair,
+                                 const char *place)
 {
     struct error ignored = ERROR_INIT;
-    AUTO_FREE char *place = real_path_find(text_or_none(written), &ignored);
-    AUTO_FREE char *real = real_path_find(path, &ignored);
+    AUTO_FREE char *real = real_path_find(text_or_none(place), &ignored);
 
-    return place && (real_path_holds(place, path) || (real && real_path_holds(place, real)));
+    for (size_t i = 0; real && i < pair->sources->count; i++) {
+        const struct python_origin *source = &pair->sources->all[i];
+        AUTO_FREE char *how = python_origin_meet(source, real);
+        AUTO_FREE char *why =
+            memory_format("%s, where scripts of %s can write: they would change %s of others; keep "
+                          "the one outside of the other",
+                          text_or_none(how), pair->other, source->harm);
+
+        if (how)
+            config_complain(config, why, source->key ? "/environments/%s/%s" : "/environments/%s",
+                            pair->name, source->key);
+    }
 }
 
-/* The place of this machine that scripts of DEFINITION can change and PATH lies in; NULL: none. */
-static const char *sandbox_checks_find_write(const json_t *definition, const char *path)
+/* Looks at all that scripts of DEFINITION, the other one, can change on this machine. */
+static void sandbox_checks_pair(struct config *config, const struct sandbox_checks_pair *pair,
+                                const json_t *definition)
 {
     const char *source;
     const json_t *place;
@@ -62,74 +82,42 @@ static const char *sandbox_checks_find_write(const json_t *definition, const cha
     size_t i;
 
     json_array_foreach (json_object_get(definition, "write"), i, place)
-        if (sandbox_checks_is_in(path, json_string_value(place)))
-            return json_string_value(place);
+        sandbox_checks_place(config, pair, json_string_value(place));
     json_object_foreach (json_object_get(definition, "volumes"), source, volume)
-        if (docker_volume_read(source, volume).is_writable && sandbox_checks_is_in(path, source))
-            return source;
-    return NULL;
+        if (docker_volume_read(source, volume).is_writable)
+            sandbox_checks_place(config, pair, source);
 }
 
-/* An environment among all ENVIRONMENTS. Borrowed. */
-struct sandbox_checks_owner {
-    const json_t *environments;
-    const char *name;
-};
-
-/* PATH is a Python of OWNER: its KEY, or found by name. In its own sandbox it is refused
- * when a script is to run (sandbox_policy.h). */
-static void sandbox_checks_python(struct config *config, const struct sandbox_checks_owner *owner,
-                                  const char *key, const char *path)
-{
-    const char *other;
-    const json_t *definition;
-
-    json_object_foreach ((json_t *)owner->environments, other, definition) {
-        const char *place =
-            strcmp(owner->name, other) == 0 ? NULL : sandbox_checks_find_write(definition, path);
-        AUTO_FREE char *why =
-            memory_format("%s%slies in %s, where scripts of %s can write: they would change the "
-                          "Python of others; keep the one outside of the other",
-                          key ? "" : path, key ? "" : ", its Python, ", text_or_none(place), other);
-
-        if (place)
-            config_complain(config, why, key ? "/environments/%s/%s" : "/environments/%s",
-                            owner->name, key);
-    }
-}
-
-/* The Pythons that are looked at for an environment that names none. */
-static void sandbox_checks_found_python(struct config *config,
-                                        const struct sandbox_checks_owner *owner,
-                                        const char *version)
+/* Sources that are found by their names count, too. */
+static void sandbox_checks_find_sources(struct python_origins *ret, const json_t *definition)
 {
     struct python_places places;
 
-    python_places_find_unnamed(&places, version);
-    for (size_t i = 0; i < places.count; i++)
-        sandbox_checks_python(config, owner, NULL, places.paths[i]);
+    *ret = (struct python_origins){0};
+    if (python_origins_add_named(ret, definition) || !sandbox_checks_is_here(definition))
+        return;
+    python_places_find_unnamed(&places, json_object_get_string(definition, "python_version"));
+    python_origins_add_found(ret, &places);
     python_places_deinit(&places);
 }
 
+/* In its own sandbox a Python is refused when a script is to run (sandbox_policy.h). */
 void sandbox_checks_pythons(struct config *config, const json_t *root)
 {
-    static const char *const keys[] = {"venv_path", "python_path", "executable"};
-    struct sandbox_checks_owner owner = {.environments = json_object_get(root, "environments")};
+    json_t *environments = json_object_get(root, "environments");
+    const char *name;
     json_t *definition;
 
-    json_object_foreach ((json_t *)owner.environments, owner.name, definition) {
-        bool is_named = false;
+    json_object_foreach (environments, name, definition) {
+        struct python_origins sources;
+        struct sandbox_checks_pair pair = {.name = name, .sources = &sources};
+        json_t *writer;
 
-        for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-            const char *path = json_object_get_string(definition, keys[i]);
-
-            if (path)
-                sandbox_checks_python(config, &owner, keys[i], path);
-            is_named |= path != NULL;
-        }
-        if (!is_named && sandbox_checks_is_here(definition))
-            sandbox_checks_found_python(config, &owner,
-                                        json_object_get_string(definition, "python_version"));
+        sandbox_checks_find_sources(&sources, definition);
+        json_object_foreach (environments, pair.other, writer)
+            if (strcmp(name, pair.other) != 0)
+                sandbox_checks_pair(config, &pair, writer);
+        python_origins_deinit(&sources);
     }
 }
 

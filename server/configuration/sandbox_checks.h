@@ -12,7 +12,8 @@ void sandbox_checks_wrong_places(struct config *config, const json_t *root);
 /* Complains of keys that count only in a sandbox, in environments without one. */
 void sandbox_checks_keys(struct config *config, const json_t *root);
 
-/* Complains of a Python that lies where scripts of another environment can write. */
+/* Complains of a Python, or of what it is installed from, that lies where scripts of another
+ * environment can write, or holds such a place. */
 void sandbox_checks_pythons(struct config *config, const json_t *root);
 
 /* False, with complaints, when DEFINITION of the environment NAME opens a missing or forbidden

@@ -15,6 +15,7 @@ READERS = {
     "environments/environment_settings.c": "the settings of all types",
     "environments/kinds/kinds.c": "the type",
     "environments/packages/packages_definition.c": "the keys about packages",
+    "environments/python_origins.c": f"{JSON}: what a Python is made of, for the configuration, too",
     "environments/sandbox_settings.c": "the keys of sandboxes",
     "environments/system/system.c": ITS_KIND,
     "environments/venv/definition.c": ITS_KIND,

@@ -160,6 +160,95 @@ def test_a_python_found_by_name_lies_where_no_script_can_write(folder, monkeypat
     assert check(write(folder, text.replace("full", "other"))).returncode == 0
 
 
+MADE_OF = {  # where scripts of the other environment write, the venv's key, and what the message says
+    "what holds it": ("v", "venv_path", "lies in DIR/v"),
+    "packages": ("v/venv/lib/packages/data", "venv_path", "holds DIR/v/venv/lib/packages/data"),
+    "its library": ("v/venv/lib", "venv_path", "holds DIR/v/venv/lib"),
+    "its programs": ("v/venv/bin", "venv_path", "holds DIR/v/venv/bin"),
+    "its settings": ("v/venv/pyvenv.cfg", "venv_path", "holds DIR/v/venv/pyvenv.cfg"),
+    "a link on the way": ("hop", "venv_path", "DIR/hop/python3, a part of its Python, lies in DIR/hop"),
+    "a link that leads nowhere": ("gone", "venv_path", "DIR/gone/python3, a part of its Python, lies in DIR/gone"),
+    "its base": ("base/bin", "venv_path", "DIR/base/bin/python3, a part of its Python, lies in DIR/base/bin"),
+    "the base in its settings": ("home/bin", "venv_path", "DIR/home/bin, a part of its Python, lies in DIR/home/bin"),
+    "the library of that": ("home/lib/python3.11", "venv_path",
+                            "DIR/home/lib, a part of its Python, holds DIR/home/lib/python3.11"),
+    "the library of its base": ("base/lib/python3.11", "venv_path",
+                                "DIR/base/lib, a part of its Python, holds DIR/base/lib/python3.11"),
+    "its Python's library": ("base/lib/python3.11", "executable",
+                             "DIR/base/lib, a part of its Python, holds DIR/base/lib/python3.11"),
+    "the settings of its Python": ("v/venv/pyvenv.cfg", "executable",
+                                   "DIR/v/venv/pyvenv.cfg, a part of its Python, lies in DIR/v/venv/pyvenv.cfg"),
+    "the packages of its Python": ("v/venv/lib/packages/data", "executable",
+                                   "DIR/v/venv/lib, a part of its Python, holds DIR/v/venv/lib/packages/data"),
+    "the Python of a new venv": ("base/lib/python3.11", "python_path",
+                                 "DIR/base/lib, a part of its Python, holds DIR/base/lib/python3.11"),
+    "what it is installed from": ("from", "pip_find_links", "lies in DIR/from"),
+    "a folder of that": ("from/inner", "pip_find_links", "holds DIR/from/inner"),
+    "what links to that": ("full", "pip_find_links", "lies in DIR/full"),
+    "a list of packages": ("from", "requirements_file", "lies in DIR/from"),
+    "the list of packages": ("from/list", "requirements_file", "lies in DIR/from/list"),
+    "functions": ("from", "functions", "lies in DIR/from"),
+    "a Dockerfile": ("from/list", "dockerfile", "lies in DIR/from/list"),
+    "what an image is built from": ("from/inner", "dockerfile", "DIR/from, its build context, holds DIR/from/inner"),
+}
+
+
+@pytest.fixture
+def made(folder):
+    """A venv without files that are of no interest here, and what it is made of and installed from."""
+    for name in ("v/venv/bin", "v/venv/lib/packages/data", "hop", "gone", "base/bin", "base/lib/python3.11", "from/inner",
+                 "home/bin", "home/lib/python3.11"):
+        (folder / name).mkdir(parents=True)
+    (folder / "base/bin/python3").write_text("#!/bin/sh\n")
+    (folder / "base/bin/python3").chmod(0o755)
+    (folder / "base/lib/python3.11/os.py").touch()
+    (folder / "from/list").write_text("gadget\n")
+    (folder / "from/functions.py").write_text("def f(): pass\n")
+    (folder / "hop/python3").symlink_to("../base/bin/python3")
+    (folder / "v/venv/bin/python").symlink_to("../../../hop/python3")
+    (folder / "v/venv/pyvenv.cfg").write_text(f"include-system-site-packages = false\nHome = {folder}/home/bin\n")
+    (folder / "full/wheels").symlink_to("../from")
+    return folder
+
+
+@pytest.mark.parametrize("case", MADE_OF)
+def test_nothing_that_a_python_is_made_of_lies_where_others_write(made, case):
+    place, key, words = MADE_OF[case]
+    path = {"venv_path": "v/venv", "executable": "v/venv/bin/python", "python_path": "base/bin/python3",
+            "pip_find_links": "full/wheels", "requirements_file": "from/list", "functions": "from/functions.py",
+            "dockerfile": "from/list"}[key]
+    kind = {"executable": "system", "dockerfile": "docker"}.get(key, "venv")
+    if place == "gone":
+        (made / "hop/python3").unlink()
+        (made / "hop/python3").symlink_to("../gone/python3")
+    text = "environments:\n  s: {type: system, executable: /usr/bin/python3, write: [DIR/PLACE]}\n" \
+           f"  v:\n    type: {kind}\n    {key}: DIR/{path}\ndefault_environment: s\n"
+    result = check(write(made, text.replace("PLACE", place)))
+    assert result.returncode == 78, result.stdout
+    said = [line for line in result.stderr.splitlines() if line.startswith(f"{made}/config.yaml:5:{len(key) + 7}: ")]
+    words = words.replace("DIR", str(made))
+    assert any(f"{words}, where scripts of s can write: they would change the " in line for line in said), result.stderr
+    for elsewhere in ("s/elsewhere", "v/elsewhere"):  # beside it, scripts of others may write
+        (made / elsewhere).mkdir(parents=True)
+        assert "where scripts of s can write" not in check(write(made, text.replace("PLACE", elsewhere))).stderr
+
+
+def test_a_new_venv_is_made_from_a_python_that_lies_where_no_script_can_write(made, monkeypatch):
+    monkeypatch.setenv("PATH", f"{made}/hop:/usr/bin:/bin")
+    text = "environments:\n  s: {type: system, executable: /usr/bin/python3, write: [DIR/base/lib]}\n" \
+           "  v: {type: venv, venv_path: DIR/new}\ndefault_environment: s\n"
+    result = check(write(made, text))
+    assert result.returncode == 78, result.stdout
+    assert f"{made}/base/lib, a part of its Python, lies in {made}/base/lib, where scripts of s can write" in result.stderr
+    assert check(write(made, text.replace("base/lib", "full"))).returncode == 0
+
+
+def test_scripts_may_write_beside_their_own_packages(made):
+    """What lies there is empty where a Python waits for the next call of its own environment."""
+    text = "environments:\n  v: {type: venv, venv_path: DIR/v/venv, write: [DIR/v/venv/lib/packages/data]}\n"
+    assert "can write" not in check(write(made, text)).stderr
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

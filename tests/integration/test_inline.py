@@ -368,6 +368,52 @@ def test_a_python_found_by_name_lies_where_no_script_can_write(tmp_path, monkeyp
         assert f"{python}, its Python, lies in {tmp_path}, where scripts of writer can write" in refusal(server, definition)
 
 
+@pytest.fixture
+def installing(tmp_path):
+    """A folder of wheels with a folder in it, and a venv."""
+    for name in ("links/inner", "venv/bin", "venv/lib/packages"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "links/list").write_text("gadget\n")
+    (tmp_path / "venv/bin/python").symlink_to(PYTHON)
+    (tmp_path / "venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("place, key, path, words", [
+    ("links", "pip_find_links", "links", "lies in DIR/links"),
+    ("links/inner", "pip_find_links", "links", "holds DIR/links/inner"),
+    ("links", "requirements_file", "links/list", "lies in DIR/links"),
+    ("venv/lib", "venv_path", "venv", "holds DIR/venv/lib"),
+    ("venv/pyvenv.cfg", "venv_path", "venv", "holds DIR/venv/pyvenv.cfg")])
+def test_no_definition_is_made_of_what_scripts_can_change(installing, place, key, path, words):
+    writer = {"type": "system", "executable": PYTHON, "isolation": "sandbox", "write": [f"{installing}/{place}"]}
+    config = {"environments": {"writer": writer}, "callers": {"allowed_paths": [str(installing)]}}
+    with client.Server(config=config) as server:
+        server.initialize()
+        said = refusal(server, {"type": "venv", key: f"{installing}/{path}"})
+        assert f"environment_definition.{key}: {words.replace('DIR', str(installing))}, where scripts of writer can write: " \
+               "name another place" in said, said
+
+
+@pytest.mark.parametrize("volume, words", [
+    ("links", "pip_find_links: lies in DIR/links"), ("links/inner", "pip_find_links: holds DIR/links/inner"),
+    ("venv/lib", "")])
+def test_no_container_of_a_call_changes_what_others_are_made_of(installing, volume, words):
+    system = {"type": "system", "executable": PYTHON}
+    fixed = {"type": "venv", "pip_find_links": f"{installing}/links", "pip_packages": ["gadget"]}
+    config = {"environments": {"system": system, "fixed": fixed}, "default_environment": "system",
+              "callers": {"allowed_paths": [str(installing)], "allowed_images": ["python:*"]}}
+    with client.Server(config=config) as server:
+        server.initialize()
+        definition = {"type": "docker", "image": "python:3", "pull": "never",
+                      "volumes": {f"{installing}/{volume}": {"path": "/data", "mode": "rw"}}}
+        said = str(run(server, definition))
+        expected = f"an environment in the configuration ({words.replace('DIR', str(installing))}); let them only read it"
+        assert (expected in said) == ("could change" in said) == bool(words), said
+        definition["volumes"] = {f"{installing}/{volume}": "/data"}
+        assert "could change" not in str(run(server, definition))
+
+
 # Who may
 
 

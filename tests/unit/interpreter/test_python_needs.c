@@ -154,6 +154,79 @@ static void test_only_so_many_are_looked_at(void **state)
     memory_free_strings(needs);
 }
 
+/* Of the program bin/python in SCRATCH/PLACE the PARTS, which are separated by spaces, are guessed
+ * in SCRATCH, perhaps with others. */
+static void expect_guesses(const char *scratch, const char *place, const char *parts)
+{
+    AUTO_FREE char *program = memory_format("%s/%s/bin/python", scratch, place);
+    AUTO_FREE char *copy = memory_copy_string(parts);
+    char **guessed = python_needs_guess(program);
+
+    for (char *part = strtok(copy, " "); part; part = strtok(NULL, " ")) {
+        AUTO_FREE char *path = memory_format("%s/%s", scratch, part);
+        size_t i = 0;
+
+        while (guessed[i] && strcmp(guessed[i], path) != 0)
+            i++;
+        if (!guessed[i])
+            fail_msg("%s is not guessed", part);
+    }
+    memory_free_strings(guessed);
+}
+
+static void test_of_a_venv_its_parts_and_its_base_are_guessed(void **state)
+{
+    shell(*state,
+          "mkdir -p venv/bin real/bin real/lib/python3.11 home/bin home/lib64/python3.12;"
+          "touch real/bin/python3 real/lib/python3.11/os.py home/lib64/python3.12/os.py;"
+          "chmod +x real/bin/python3; ln -s real link;"
+          "ln -s \"$PWD/link/bin/python3\" venv/bin/python; ln -s lib venv/lib64;"
+          "printf 'version = 3.11\\n HOME =  %s \\r\\n' \"$PWD/home/bin/\" >venv/pyvenv.cfg");
+    expect_guesses(*state, "venv",
+                   "venv/bin/python link real/bin/python3 venv/pyvenv.cfg venv/bin");
+    expect_guesses(*state, "venv", "venv/lib venv/lib64 venv/include real/lib home/bin home/lib64");
+}
+
+/* The nearest library counts, and could be made where it is missing. */
+static void test_a_library_is_looked_for_up_to_the_first_one(void **state)
+{
+    AUTO_FREE char *program = memory_format("%s/a/b/bin/python", (char *)*state);
+    AUTO_FREE char *above = memory_format("%s/lib", (char *)*state);
+    char **guessed;
+
+    shell(*state, "mkdir -p a/b/bin a/lib/python3.11; touch a/lib/python3.11/os.py;"
+                  "touch a/b/bin/python");
+    expect_guesses(*state, "a/b", "a/b/bin/lib a/b/lib a/lib a/b/bin/pyvenv.cfg");
+    guessed = python_needs_guess(program);
+    for (size_t i = 0; guessed[i]; i++)
+        assert_string_not_equal(guessed[i], above);
+    memory_free_strings(guessed);
+}
+
+static void test_settings_that_are_no_file_are_not_waited_for(void **state)
+{
+    shell(*state, "mkdir -p venv/bin; mkfifo venv/pyvenv.cfg; mkdir venv/bin/pyvenv.cfg");
+    expect_guesses(*state, "venv", "venv/bin/python venv/pyvenv.cfg");
+}
+
+static void test_a_way_ends_where_it_leads_to_or_would(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/link/file", (char *)*state);
+    AUTO_FREE char *link = memory_format("%s/link", (char *)*state);
+    AUTO_FREE char *end = memory_format("%s/missing/file", (char *)*state);
+    char **way;
+
+    shell(*state, "ln -s missing link");
+    way = python_needs_way(path);
+    assert_string_equal(way[0], link);
+    assert_string_equal(way[1], end);
+    assert_null(way[2]);
+    memory_free_strings(way);
+    way = python_needs_way("relative");
+    assert_null(way[0]);
+    memory_free_strings(way);
+}
+
 static void test_they_are_kept_as_json(void **state)
 {
     static char *const directories[] = {(char *)"/a", (char *)"/\xff", NULL};
@@ -189,6 +262,10 @@ int main(void)
         TEST(test_links_that_lead_nowhere_or_in_circles_are_given_up),
         TEST(test_what_is_no_path_is_not_believed),
         TEST(test_only_so_many_are_looked_at),
+        TEST(test_of_a_venv_its_parts_and_its_base_are_guessed),
+        TEST(test_a_library_is_looked_for_up_to_the_first_one),
+        TEST(test_settings_that_are_no_file_are_not_waited_for),
+        TEST(test_a_way_ends_where_it_leads_to_or_would),
         TEST(test_they_are_kept_as_json),
     };
 
