@@ -185,7 +185,8 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
-/* Why this process must not be copied; or NULL. SHARED is how many mappings it has shared before. */
+/* Why this process must not be copied; or NULL. SHARED is how many mappings it has shared before.
+ */
 static const char *core_find_fault(size_t shared)
 {
     if (prints_were_made())
