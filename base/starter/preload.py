@@ -175,6 +175,15 @@ def timeout_of_sockets():
     return sockets.getdefaulttimeout() if sockets else None
 
 
+def in_a_copy(function):
+    """What FUNCTION returns; variables that it leaves in its context are not left in this one, nor is a module."""
+    known = there("_contextvars")
+    contexts = known or __import__("_contextvars")
+    if not known:
+        del sys.modules["_contextvars"]
+    return contexts.copy_context().run(function)
+
+
 def decimal_context():
     """Without its flags: to compute something sets them."""
     decimal = there("_decimal")
@@ -182,7 +191,7 @@ def decimal_context():
         return [(28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, {"InvalidOperation", "DivisionByZero", "Overflow"})] * 2
     return [(each.prec, each.rounding, each.Emin, each.Emax, each.capitals, each.clamp,
              {trap.__name__ for trap, is_set in each.traps.items() if is_set})
-            for each in (decimal.getcontext(), decimal.DefaultContext)]
+            for each in (in_a_copy(decimal.getcontext), decimal.DefaultContext)]
 
 
 def root_logger():

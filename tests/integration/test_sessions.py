@@ -364,7 +364,9 @@ def test_one_that_dies_between_cells_says_so_with_the_next():
         assert not server.survivors()
         answer = call(server, "print('not executed')", session.name)
         text = answer["content"][0]["text"]
-        assert answer["isError"] and "ended with exit status 5" in text and "not executed" in text
+        # The server may hear of the end while it sends the cell, which then has this end.
+        assert answer["isError"] and ("ended with exit status 5" in text and "not executed" in text
+                                      or "exitcode: 5" in text and "The session has ended" in text), text
         assert session.is_gone()
 
 
