@@ -342,9 +342,10 @@ static void test_many_runs_leave_nothing_behind(void **state)
         call_submit(&calls[i], fixture, "import os\nos.fork()\nprint(1)\n");
     calls_wait(calls, RUNS);
     calls_deinit(calls, RUNS);
-    for (int i = 0; i < 100 && count_entries("/proc/self/fd") != before; i++)
+    /* Fewer is never wrong: one of the first run may have been ending then. */
+    for (int i = 0; i < 100 && count_entries("/proc/self/fd") > before; i++)
         fixture_run_for(fixture, 0.3);
-    assert_int_equal(count_entries("/proc/self/fd"), before);
+    assert_true(count_entries("/proc/self/fd") <= before);
     assert_int_equal(count_entries(working_directory_path(directory)), 1); /* script.py */
     shell(fixture->root, "test -z \"$(ls private-*)\"");
     fixture_free(fixture);
