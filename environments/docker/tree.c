@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/state.h"
 #include "environments/docker/docker_go.h"
 #include "environments/docker/end.h"
@@ -13,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DOCKER_TREE_REST_SECONDS  0.05 /* a client has read its answer by then */
 #define DOCKER_TREE_DRAIN_SECONDS 5.0  /* as for the output of a container */
@@ -173,6 +175,16 @@ static void docker_tree_explain_loss(struct docker_tree *tree)
         reason);
 }
 
+/* The engine has said why nothing could begin: one line of bytes. */
+static void docker_tree_quote(struct docker_tree *tree)
+{
+    const char *complaint = tree->output.complaint;
+
+    snprintf(tree->end.failure, sizeof tree->end.failure, "%.*s", (int)strcspn(complaint, "\r\n"),
+             complaint);
+    printable_clean(tree->end.failure);
+}
+
 static void docker_tree_finish(struct docker_tree *tree, const struct container_end *end,
                                bool is_whole)
 {
@@ -181,7 +193,7 @@ static void docker_tree_finish(struct docker_tree *tree, const struct container_
     if (tree->fate == DOCKER_TREE_WAS_LOST && !tree->killed)
         docker_tree_explain_loss(tree);
     if (tree->fate == DOCKER_TREE_NEVER_BEGAN && !*tree->end.failure)
-        snprintf(tree->end.failure, sizeof tree->end.failure, "%s", tree->output.complaint);
+        docker_tree_quote(tree);
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
     ev_timer_stop(docker_tree_loop(tree), &tree->drain);
     docker_tree_set_state(tree, DOCKER_TREE_NONE);
