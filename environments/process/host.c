@@ -147,7 +147,7 @@ static void host_on_finish(struct ev_loop *loop, ev_prepare *watcher, int events
             continue;
         list_remove(&tree->link);
         tree_free(tree);
-        ev_timer_again(loop, &host->tidy);
+        ev_timer_start(loop, &host->tidy);
     }
 }
 
@@ -287,7 +287,7 @@ struct process_host *process_host_new(const struct process_host_settings *settin
     signal(SIGCHLD, SIG_DFL); /* if it was inherited as ignored, the kernel would reap */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_open_files();
-    ev_timer_init(&host->tidy, host_on_tidy, 0., TIDY_SECONDS);
+    ev_timer_init(&host->tidy, host_on_tidy, TIDY_SECONDS, TIDY_SECONDS);
     host->forecasts = (struct forecasts){.loop = settings->loop, .host = host, .ways = &host_ahead};
     forecasts_init(&host->forecasts);
     host_init_kinds(host);
