@@ -52,7 +52,9 @@ def limit(resource):
 
 
 LIMITS = "run.limits = tree->limits;"
-NO_LIMIT_ON_PROCESSES = (TREE, LIMITS, f"{LIMITS}\n    run.limits.processes += 9999;")
+# It ends a chain of forks where many of the links are still to be reaped.
+NO_LIMIT_ON_PROCESSES = [(TREE, LIMITS, f"{LIMITS}\n    run.limits.processes += 9999;"),
+                         (TREE, "limits->processes + 1, err)", "limits->processes + 9999, err)")]
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
 NO_FILTER_OF_WORKERS = (WORKER, "confine_need(fd, filter_install(FILTER_WORKER)", "confine_need(fd, 0")
@@ -65,13 +67,14 @@ CHANGES = {
         (PREPARE, "CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC", "CLONE_NEWNS | CLONE_NEWIPC"),
         (SUPERVISOR, "        kill(-1, SIGKILL);\n", ""),
         (SUPERVISOR, "if (supervisor_reap(supervisor))\n            return true;", "return true;"),
+        *NO_LIMIT_ON_PROCESSES,
     ],
     "kill of the cgroup": [
         (LEAF, '(void)cgroup_write_entry(directory, "cgroup.kill", "1");', "{}"),
     ],
     "walk of the supervisor": [
         (SUPERVISOR, "    signal_descendants(SIGSTOP);\n    signal_descendants(SIGKILL);\n", ""),
-        NO_LIMIT_ON_PROCESSES,  # which ends a chain of forks where many of its links are still to be reaped
+        *NO_LIMIT_ON_PROCESSES,
     ],
     "reaping": [
         (PREPARE, "if (!is_namespace && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)", "if (false)"),
@@ -198,8 +201,7 @@ CHANGES = {
 
     # Limits
     "limit on processes": [
-        (TREE, "limits->processes + 1", "limits->processes + 9999"),
-        NO_LIMIT_ON_PROCESSES,
+        *NO_LIMIT_ON_PROCESSES,
         (CONTAINER, "processes + OWN_PROCESSES", "processes + 9999"),
     ],
     "limit on memory": [

@@ -84,14 +84,19 @@ def waiting(server):
     return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
 
 
-def until_one_waits(server, again, seconds=PATIENCE):
-    """Waits until a Python waits for the next call of SERVER. A copy that is not ready within two seconds is ended, as
-    on a busy machine; then nothing waits until there was another call: AGAIN() makes one."""
+def until_made(condition, again, seconds=PATIENCE):
+    """Waits until CONDITION(), of what is made ready for calls to come. What is not ready within two seconds is ended,
+    as on a busy machine, and made anew for the next call only: AGAIN() makes one."""
     for _ in range(seconds // READY):
-        if until(lambda: waiting(server), READY):
+        if until(condition, READY):
             return True
         again()
     return False
+
+
+def until_one_waits(server, again, seconds=PATIENCE):
+    """Waits until a Python waits for the next call of SERVER."""
+    return until_made(lambda: waiting(server), again, seconds)
 
 
 def takes_orders(pid):

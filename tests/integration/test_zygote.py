@@ -15,8 +15,8 @@ import venv
 
 import pytest
 from client import with_more_time
-from leftovers import (Watched, alive, began, descendants, is_zygote, read, until, until_one_waits, waiting,
-                       waits_for_code)
+from leftovers import (Watched, alive, began, descendants, is_zygote, read, until, until_made, until_one_waits,
+                       waiting, waits_for_code)
 
 SYSTEM = {"type": "system", "isolation": "sandbox"}
 MIB = 2 ** 20
@@ -55,6 +55,10 @@ def copy(server, code="pass"):
     assert structured["timings"]["warm"], structured
     assert until_one_waits(server, lambda: call(server, "pass"))
     return structured
+
+
+def has_another_zygote(server, old):
+    return until_made(lambda: ours(server, is_zygote) not in ([], [old]), lambda: call(server, "pass"))
 
 
 def test_there_is_one_zygote_for_the_calls_of_a_caller(server):
@@ -262,14 +266,14 @@ def test_a_zygote_that_is_killed_ends_no_call_and_is_replaced(server):
     assert call(server, "print(1)")["stdout"] == "1\n"
     assert server.wait(running)["result"]["structuredContent"]["stdout"] == "on\nend\n"
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
-    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]))
+    assert has_another_zygote(server, zygote)
 
 
 def test_a_zygote_that_does_not_answer_ends_no_call_and_is_replaced(server):
     (zygote,) = ours(server, is_zygote)
     os.kill(zygote, signal.SIGSTOP)
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
-    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]))
+    assert has_another_zygote(server, zygote)
     copy(server)
 
 
@@ -281,7 +285,7 @@ def test_a_nursery_that_is_killed_is_replaced(server):
         os.kill(older.pop(), signal.SIGKILL)
         until(lambda: not os.path.exists(f"/proc/{zygote}"), 5)
     assert [call(server, f"print({number})")["stdout"] for number in range(3)] == ["0\n", "1\n", "2\n"]
-    assert until(lambda: ours(server, is_zygote) not in ([], [zygote]))
+    assert has_another_zygote(server, zygote)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="of root's processes the script's uid is the owner all the same")
@@ -354,7 +358,7 @@ def test_a_zygote_that_is_out_of_date_is_replaced(tmp_path):
         (packages / "mine.py").write_text("name = 'mine'\n")
         for _ in range(3):
             assert call(server, "import mine; print(mine.name)")["stdout"] == "mine\n"
-        assert until(lambda: ours(server, is_zygote) not in ([], [old]))
+        assert has_another_zygote(server, old)
         assert copy(server, "import mine; print(mine.name)")["stdout"] == "mine\n"
 
 
