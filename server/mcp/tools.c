@@ -93,14 +93,12 @@ enum outcome tools_list(struct mcp_request *request, json_t **ret, struct error 
 
 /* tools/call */
 
-/* Revisions without structured content have it in `_meta`, in place of its brief form. Several
- * agents show their model the whole result of a failure, `_meta` too: there it has to be asked for.
- */
+/* Where a revision has no structured content, it is in `_meta`. There is none that nobody has asked
+ * for: several agents show their model the whole result, `_meta` too. */
 static json_t *tools_success(const struct job *job)
 {
     const struct invocation_result *answer = &job->invocation.result;
     json_t *structured = answer->structured;
-    json_t *brief = answer->brief;
     json_t *result =
         json_pack("{s:o, s:b}", "content", result_content(answer->content, job->version), //
                   "isError", answer->is_error);
@@ -108,10 +106,8 @@ static json_t *tools_success(const struct job *job)
     if (job->version >= MCP_2025_06_18 &&
         (json_is_object(structured) || mcp_version_is_modern(job->version)))
         json_object_set(result, "structuredContent", structured);
-    else if (brief && structured)
-        brief = structured;
-    if (brief && (structured || !answer->is_error))
-        json_object_set_new(result, "_meta", json_pack("{s:O}", MCP_META_RESULT, brief));
+    else if (structured)
+        json_object_set_new(result, "_meta", json_pack("{s:O}", MCP_META_RESULT, structured));
     return result_finish(job->server, job->version, result);
 }
 

@@ -69,7 +69,6 @@ void invocation_reset(struct invocation *invocation)
 {
     json_decref(invocation->result.content);
     json_decref(invocation->result.structured);
-    json_decref(invocation->result.brief);
     json_decref(invocation->result.requests);
     json_decref(invocation->result.state);
     invocation->result = (struct invocation_result){0};

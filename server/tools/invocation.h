@@ -56,8 +56,6 @@ struct invocation_result {
     json_t *content; /* array in the form of the newest revision: content blocks of a tool, messages
                         of a prompt, contents of a resource; owned */
     json_t *structured; /* tools: fits the output schema; NULL for none; owned */
-    json_t *brief;      /* tools: the structured form with less output, for programs that read it
-                           beside the text; NULL for none; owned */
     bool is_error;      /* tools: a failure that the model can act on */
     json_t *requests;   /* object: the questions to the client by key, or NULL; owned */
     json_t *state;      /* kept for the next round, or NULL; owned */

@@ -19,7 +19,7 @@ SESSIONS = {"sessions": {"number": 4, "number_per_client": 4}}
 
 
 def session_of(answer):
-    return answer["_meta"]["pyexecd/result"]["session"]["name"]
+    return answer["structuredContent"]["session"]["name"]
 
 
 class Beginning:

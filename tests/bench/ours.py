@@ -17,7 +17,8 @@ def is_valid(bench, definition):
 
 def configuration(bench, name, environments, **more):
     path = bench.folder / f"{name}.yaml"
-    path.write_text(json.dumps({"environments": environments, "default_environment": next(iter(environments)), **more}))
+    path.write_text(json.dumps({"environments": environments, "default_environment": next(iter(environments)),
+                                "results": "structured", **more}))
     path.chmod(0o600)
     return str(path)
 
@@ -43,7 +44,7 @@ def tool(started, script, **arguments):
 def structured(tool_called):
     """The structured form of one call's result."""
     result = tool_called.result()
-    found = result.get("_meta", {}).get("pyexecd/result", {})
+    found = result.get("structuredContent", {})
     if not found.get("success"):
         raise LeftOut(result["content"][0]["text"].partition("\n")[0])
     return found

@@ -14,14 +14,14 @@ from mcp.client.stdio import stdio_client
 
 async def main():
     program, *arguments = sys.argv[1:]
-    server = StdioServerParameters(command=program, args=arguments)
+    server = StdioServerParameters(command=program, args=["--results", "structured", *arguments])
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
         toolkit = await create_toolkit(session)
         tools = {tool.name: tool.func for tool in toolkit.tools}
         result = await session.call_tool("run_python",
                                          {"code": "open('a b.txt', 'w').write('read me')"})
-        (file,) = result.meta["pyexecd/result"]["files"]
+        (file,) = result.structuredContent["files"]
         read = await tools["working_directory_file"](uri=file["uri"])
         print(json.dumps({"tools": sorted(tools), "text": read.contents[0].text}))
 

@@ -52,4 +52,3 @@ def test_the_inspector_lists_and_calls_the_tool(era, tmp_path):
     assert "run_python" in [tool["name"] for tool in listed["tools"]]
     assert not notes or "0 errors" in notes, notes
     assert called["content"][0]["text"] == "exitcode: 0 (execution succeeded)\nCode output: 42\n"
-    assert called["_meta"]["pyexecd/result"]["stdout"] == "42\n"

@@ -162,7 +162,7 @@ def test_shell_client_prints_the_answer(tmp_path):
     done = run_example("client.sh", installed.PYEXECD, code, home=tmp_path, interpreter="/bin/sh")
     assert done.returncode == 0, done
     answer = json.loads(done.stdout)
-    assert answer["result"]["_meta"]["pyexecd/result"]["stdout"] == 'quoted "twice" 42\n'
+    assert answer["result"]["content"][0]["text"].endswith('\nCode output: quoted "twice" 42\n')
 
 
 def test_shell_client_fails_when_the_script_does(tmp_path):

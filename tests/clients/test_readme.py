@@ -32,7 +32,7 @@ def test_curl_is_answered(block, tmp_path):
         done = typed(block, url, tmp_path)
     assert done.returncode == 0, done
     answer = json.loads(done.stdout)
-    assert answer["result"]["_meta"]["pyexecd/result"]["stdout"] == "42\n"
+    assert answer["result"]["content"][0]["text"].endswith("\nCode output: 42\n")
 
 
 @pytest.mark.parametrize("client, block", [

@@ -31,7 +31,7 @@ REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", wire.MODERN
 PREFIX = "io.modelcontextprotocol/"
 RESULTS = "pyexecd/results"  # in `_meta`: the form of results that a request asks for
 STRUCTURED = {RESULTS: "structured"}
-RESULT = "pyexecd/result"  # in `_meta` of a result: its structured form, in short
+RESULT = "pyexecd/result"  # in `_meta` of a result: its structured form, where a revision has no other place for it
 NEWS = "notifications/tools/list_changed"
 CLIENT_INFO = {"name": "test", "version": "1"}
 

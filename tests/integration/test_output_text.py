@@ -37,13 +37,12 @@ def test_little_output_costs_little(server):
 def test_text_is_the_result_unless_somebody_asks_for_more(server):
     assert "outputSchema" not in server.find_tool()
     result = server.call_tool("run_python", {"code": "print(42)"})
-    assert result.keys() == {"content", "isError", "_meta"}
-    assert result["_meta"][client.RESULT]["stdout"] == "42\n"
+    assert result.keys() == {"content", "isError"}
     server.results = "structured"
     assert "outputSchema" in server.find_tool()
     result = server.call_tool("run_python", {"code": LINES})
+    assert result.keys() == {"content", "isError", "structuredContent"}
     assert len(result["structuredContent"]["stdout"].splitlines()) == 60000
-    assert len(result["_meta"][client.RESULT]["stdout"]) < TEXT_CHARACTERS
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
@@ -76,7 +75,7 @@ def test_a_failure_is_text_alone(server):
     assert result.keys() == {"content", "isError"} and result["isError"]
     server.results = "structured"
     result = server.call_tool("run_python", {"code": LINES + "\n1 / 0"})
-    assert "ZeroDivisionError" in result["_meta"][client.RESULT]["stderr"]
+    assert "ZeroDivisionError" in result["structuredContent"]["stderr"]
     assert len(result["structuredContent"]["stdout"].splitlines()) == 60000
 
 

@@ -12,12 +12,11 @@
 #include <string.h>
 
 static const struct run_output_kind {
-    const char *key;  /* in the structured form */
     const char *stem; /* of its file */
     enum output_part part;
 } run_output_kinds[PROCESS_STREAMS] = {
-    [PROCESS_STDOUT] = {"stdout", "output", OUTPUT_OUT},
-    [PROCESS_STDERR] = {"stderr", "error-output", OUTPUT_ERR},
+    [PROCESS_STDOUT] = {"output", OUTPUT_OUT},
+    [PROCESS_STDERR] = {"error-output", OUTPUT_ERR},
 };
 
 static void run_output_read(struct run_output_stream *stream, const json_t *whole,
@@ -100,19 +99,4 @@ void run_output_keep(struct run_output *output, struct run_facts *facts)
         if (stream->is_cut)
             run_output_keep_stream(stream, run_output_kinds[i].stem, facts, facts->streams[i]);
     }
-}
-
-json_t *run_output_brief(const struct run_output *output, const json_t *structured)
-{
-    json_t *brief = json_copy((json_t *)structured);
-
-    for (int i = 0; i < PROCESS_STREAMS; i++) {
-        const struct run_output_stream *stream = &output->streams[i];
-
-        json_object_set_new(brief, run_output_kinds[i].key,
-                            json_string_repaired(stream->text, stream->length));
-        if (stream->is_cut)
-            json_object_set_new(brief, "truncated", json_true());
-    }
-    return brief;
 }

@@ -32,6 +32,3 @@ void run_output_deinit(struct run_output *output);
 
 /* Puts cut streams into files of the directory of the run, and adds these files to FACTS. */
 void run_output_keep(struct run_output *output, struct run_facts *facts);
-
-/* STRUCTURED with the text in place of the streams. New reference. */
-json_t *run_output_brief(const struct run_output *output, const json_t *structured);

@@ -130,14 +130,12 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
         run_result_text(facts, &output, hints, run_answer_handle(invocation, facts)),
         answer->pictures);
     answer->structured = run_result_structured(facts);
-    answer->brief = run_output_brief(&output, answer->structured);
     run_output_deinit(&output);
 }
 
 void run_answer_deinit(struct run_answer *answer)
 {
     json_decref(answer->structured);
-    json_decref(answer->brief);
     json_decref(answer->text);
     json_decref(answer->pictures);
 }

@@ -17,7 +17,6 @@ struct run_source {
 /* All owned. */
 struct run_answer {
     json_t *structured; /* fits schemas/run_python.output.json */
-    json_t *brief;      /* the same with less output */
     json_t *text;       /* a string */
     json_t *pictures;   /* see run_pictures.h; or NULL */
 };

@@ -51,7 +51,6 @@ struct blocks_call {
     int exit_code;                   /* of the last block that was tried */
     bool is_timeout;                 /* its time was up */
     json_t *entries;                 /* owned: the entries of the tried blocks, for programs */
-    json_t *briefs;                  /* owned: the same with less output */
     json_t *pictures;                /* owned: an array of arrays */
     struct buffer text;              /* for a model */
 };
@@ -63,7 +62,6 @@ static struct blocks_call *blocks_call_new(const json_t *arguments)
     call->request = python_arguments_read(arguments);
     call->request.data = call;
     call->entries = json_array();
-    call->briefs = json_array();
     call->pictures = json_array();
     buffer_init(&call->text, BLOCKS_TEXT_BYTES);
     return call;
@@ -79,7 +77,6 @@ static void blocks_call_free(struct blocks_call *call)
     json_decref(call->files);
     free(call->directory);
     json_decref(call->entries);
-    json_decref(call->briefs);
     json_decref(call->pictures);
     buffer_deinit(&call->text);
     free(call);
@@ -117,15 +114,11 @@ static json_t *blocks_call_entry(const struct blocks_call *call, json_t *result,
 
 static void blocks_call_note_failure(struct blocks_call *call, int exit_code, const char *error)
 {
-    json_t *entry;
-
     call->exit_code = exit_code;
     call->is_timeout = exit_code == BLOCKS_TIMEOUT;
-    entry = blocks_call_entry(call, NULL, error);
     blocks_call_entitle(call);
     buffer_print(&call->text, "%s", error);
-    json_array_append(call->briefs, entry);
-    json_array_append_new(call->entries, entry);
+    json_array_append_new(call->entries, blocks_call_entry(call, NULL, error));
     call->tried++;
 }
 
@@ -152,7 +145,6 @@ static void blocks_call_note(struct blocks_call *call, const struct run_facts *f
     else
         buffer_print(&call->text, "%s", json_string_value(answer->text));
     json_array_append_new(call->entries, blocks_call_entry(call, answer->structured, NULL));
-    json_array_append_new(call->briefs, blocks_call_entry(call, answer->brief, NULL));
     if (answer->pictures)
         json_array_append(call->pictures, answer->pictures);
     call->tried++;
@@ -160,11 +152,11 @@ static void blocks_call_note(struct blocks_call *call, const struct run_facts *f
 
 /* The answer */
 
-/* ENTRIES (a reference) as programs get them. New reference. */
-static json_t *blocks_call_structured(const struct blocks_call *call, json_t *entries)
+/* What programs get. New reference. */
+static json_t *blocks_call_structured(const struct blocks_call *call)
 {
     return json_pack("{s:b, s:i, s:O, s:i}", "success", call->exit_code == 0, "exit_code",
-                     call->exit_code, "blocks", entries, "left_out",
+                     call->exit_code, "blocks", call->entries, "left_out",
                      (int)(call->blocks.count - call->tried));
 }
 
@@ -197,7 +189,7 @@ static void blocks_call_show(struct invocation *invocation, const struct blocks_
         run_pictures_show(invocation, pictures);
     if (!tool_is_structured(tool_of(invocation->entry), invocation->form))
         return;
-    invocation->result.structured = blocks_call_structured(call, call->entries);
+    invocation->result.structured = blocks_call_structured(call);
     json_array_foreach (call->entries, i, entry)
         file_links_add(invocation, json_object_get(json_object_get(entry, "result"), "files"));
 }
@@ -206,7 +198,6 @@ static void blocks_call_finish(struct invocation *invocation, struct blocks_call
 {
     blocks_call_tell(invocation, call);
     blocks_call_show(invocation, call);
-    invocation->result.brief = blocks_call_structured(call, call->briefs);
     invocation->result.is_error = call->exit_code != 0;
     blocks_call_free(call);
     invocation_finish(invocation);

@@ -92,7 +92,6 @@ static void run_python_on_done(struct invocation *invocation, void *data, struct
                         json_string_length(answer.text));
     run_pictures_show(invocation, answer.pictures);
     result->is_error = !facts->is_success;
-    result->brief = json_incref(answer.brief);
     if (tool_is_structured(tool_of(invocation->entry), invocation->form)) {
         result->structured = json_incref(answer.structured);
         file_links_add(invocation, facts->files);

@@ -26,45 +26,53 @@ static char *numbered(int lines, const char *last)
     return text;
 }
 
-static json_t *brief_of(const char *out, const char *err)
+/* What OUT and ERR are shown as, for the caller to deinit. */
+static struct run_output shown(const char *out, const char *err)
 {
-    AUTO_JSON json_t *structured =
-        json_pack("{s:s, s:s, s:b, s:i}", "stdout", out, "stderr", err, "truncated", 0, "other", 1);
+    AUTO_JSON json_t *streams = json_pack("[s, s]", out, err);
     const struct run_facts facts = {
-        .streams = {json_object_get(structured, "stdout"), json_object_get(structured, "stderr")}};
+        .streams = {json_array_get(streams, 0), json_array_get(streams, 1)}};
     struct run_output output;
-    json_t *brief;
 
     run_output_init(&output, &facts, "/d", RUN_OUTPUT_CHARACTERS);
-    brief = run_output_brief(&output, structured);
-    run_output_deinit(&output);
-    return brief;
+    return output;
+}
+
+static void assert_shows(const struct run_output_stream *stream, const char *text)
+{
+    assert_int_equal(stream->length, strlen(text));
+    assert_memory_equal(stream->text, text, stream->length);
+}
+
+static void assert_ends(const struct run_output_stream *stream, const char *text)
+{
+    assert_true(stream->length >= strlen(text));
+    assert_memory_equal(stream->text + stream->length - strlen(text), text, strlen(text));
 }
 
 static void test_a_short_output_is_as_it_was_printed(void **state)
 {
-    AUTO_JSON json_t *brief = brief_of("42\n", "  File \"/d/script.py\", line 1\n");
+    AUTO(run_output_deinit)
+    struct run_output output = shown("42\n", "  File \"/d/script.py\", line 1\n");
 
     (void)state;
-    assert_string_equal(json_object_get_string(brief, "stdout"), "42\n");
-    assert_string_equal(json_object_get_string(brief, "stderr"), "  File \"script.py\", line 1\n");
-    assert_true(json_is_false(json_object_get(brief, "truncated")));
-    assert_int_equal(json_integer_value(json_object_get(brief, "other")), 1);
+    assert_shows(&output.streams[PROCESS_STDOUT], "42\n");
+    assert_shows(&output.streams[PROCESS_STDERR], "  File \"script.py\", line 1\n");
+    assert_false(output.streams[PROCESS_STDOUT].is_cut);
 }
 
 static void test_both_streams_are_shown_within_what_a_model_can_read(void **state)
 {
     AUTO_FREE char *out = numbered(20000, "the result\n");
     AUTO_FREE char *err = numbered(20000, "KeyError: 'plum'\n");
-    AUTO_JSON json_t *brief = brief_of(out, err);
-    const json_t *shown_out = json_object_get(brief, "stdout");
-    const json_t *shown_err = json_object_get(brief, "stderr");
+    AUTO(run_output_deinit) struct run_output output = shown(out, err);
 
     (void)state;
-    assert_true(json_is_true(json_object_get(brief, "truncated")));
-    assert_in_range(json_string_length(shown_out) + json_string_length(shown_err), 17000, 19000);
-    assert_non_null(strstr(json_string_value(shown_out), "\n19999\nthe result\n"));
-    assert_non_null(strstr(json_string_value(shown_err), "\n19999\nKeyError: 'plum'\n"));
+    assert_true(output.streams[PROCESS_STDOUT].is_cut);
+    assert_true(output.streams[PROCESS_STDERR].is_cut);
+    assert_in_range(output.streams[0].length + output.streams[1].length, 17000, 19000);
+    assert_ends(&output.streams[PROCESS_STDOUT], "\n19999\nthe result\n");
+    assert_ends(&output.streams[PROCESS_STDERR], "\n19999\nKeyError: 'plum'\n");
 }
 
 int main(void)
