@@ -1,6 +1,7 @@
 #include "environments/workplace/provided_files.h"
 
 #include "base/base64.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
@@ -10,6 +11,23 @@
 #include <string.h>
 
 enum { FOLDERS_MOST = 500 }; /* made in one turn of the loop: some 30 milliseconds */
+
+/* Base64 as clients have it: in lines, and without the padding that a URL would not take. Owned by
+ * the caller; NULL: it is none. */
+static char *provided_file_decode(const char *text, size_t length, size_t *ret_length)
+{
+    AUTO_FREE char *plain = memory_new(length + 4, 1);
+    size_t count = 0;
+
+    for (size_t i = 0; i < length; i++)
+        if (!memchr(" \t\r\n", text[i], 4))
+            plain[count++] = text[i];
+    while (count > 0 && plain[count - 1] == '=')
+        count--;
+    while (count % 4 != 0)
+        plain[count++] = '=';
+    return base64_decode(BASE64_STANDARD, plain, count, ret_length);
+}
 
 /* The bytes of FILE. Owned by the caller. */
 static char *provided_file_read(const json_t *file, size_t *ret_length, struct error *err)
@@ -23,8 +41,7 @@ static char *provided_file_read(const json_t *file, size_t *ret_length, struct e
         return NULL;
     }
     if (blob) {
-        bytes = base64_decode(BASE64_STANDARD, json_string_value(blob), json_string_length(blob),
-                              ret_length);
+        bytes = provided_file_decode(json_string_value(blob), json_string_length(blob), ret_length);
         if (!bytes)
             error_set(err, ERROR_INVALID_ARGUMENTS,
                       "blob is not base64; text can be given as `text`, as it is");

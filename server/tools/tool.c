@@ -6,6 +6,7 @@
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "server/tools/account.h"
+#include "server/tools/lenient_arguments.h"
 #include "server/tools/tool_headers.h"
 
 #include <stdlib.h>
@@ -185,49 +186,12 @@ int tool_offer(struct registry *registry, const struct tool *tool, struct error 
 
 /* Arguments */
 
-static bool tool_is_required(const json_t *schema, const char *key)
-{
-    const json_t *name;
-    size_t i;
-
-    json_array_foreach (json_object_get(schema, "required"), i, name) {
-        if (strcmp(json_string_value(name), key) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_optional(const json_t *schema, const char *key)
-{
-    return json_object_get(json_object_get(schema, "properties"), key) &&
-           !tool_is_required(schema, key);
-}
-
-/* A copy of ARGUMENTS without nulls that stand for "absent", also inside of objects. The recursion
- * is no deeper than the schema. New reference. */
-static json_t *drop_nulls(json_t *arguments, const json_t *schema)
-{
-    json_t *normalised = json_copy(arguments);
-    const char *key;
-    json_t *value;
-
-    json_object_foreach (arguments, key, value) {
-        const json_t *part = json_object_get(json_object_get(schema, "properties"), key);
-
-        if (json_is_null(value) && is_optional(schema, key))
-            json_object_del(normalised, key);
-        else if (json_is_object(value) && json_object_get(part, "properties"))
-            json_object_set_new(normalised, key, drop_nulls(value, part));
-    }
-    return normalised;
-}
-
 static void tool_normalise(struct invocation *invocation)
 {
-    invocation->normalised =
-        invocation->arguments
-            ? drop_nulls(invocation->arguments, tool_of(invocation->entry)->input_schema)
-            : json_object();
+    invocation->normalised = invocation->arguments
+                                 ? lenient_arguments_read(invocation->arguments,
+                                                          tool_of(invocation->entry)->input_schema)
+                                 : json_object();
     invocation->arguments = invocation->normalised;
 }
 

@@ -19,8 +19,13 @@ static bool code_fence_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* A byte order mark is left before the code, as Python takes it. */
 static struct code_span code_fence_trim(struct code_span span)
 {
+    static const char mark[] = "\xEF\xBB\xBF";
+
+    if (span.end - span.start >= 3 && memcmp(span.start, mark, 3) == 0)
+        span.start += 3;
     while (span.start < span.end && code_fence_is_blank(*span.start))
         span.start++;
     while (span.start < span.end && code_fence_is_blank(span.end[-1]))
@@ -38,14 +43,28 @@ static size_t code_fence_width(struct code_span span)
     return at - span.start < FENCE_CHARACTERS ? 0 : (size_t)(at - span.start);
 }
 
-/* True when WORD, the text behind an opening fence, means Python; an empty word does, too. */
-static bool code_fence_is_python(struct code_span word)
+const char *code_fence_language(const char *info, size_t length, size_t *ret_length)
+{
+    const char *end = info + length;
+    const char *word = info;
+
+    while (word < end && strchr(" \t\r\n{.", *word) && *word)
+        word++;
+    *ret_length = 0;
+    while (word + *ret_length < end && !strchr(" \t\r\n:,{}", word[*ret_length]))
+        ++*ret_length;
+    return word;
+}
+
+/* True when INFO means Python; without a language it does, too. */
+static bool code_fence_is_python(struct code_span info)
 {
     static const char *const words[] = {"", "python", "python3", "py"};
-    const size_t length = (size_t)(word.end - word.start);
+    size_t length;
+    const char *word = code_fence_language(info.start, (size_t)(info.end - info.start), &length);
 
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strlen(words[i]) == length && strncasecmp(word.start, words[i], length) == 0)
+        if (strlen(words[i]) == length && strncasecmp(word, words[i], length) == 0)
             return true;
     return false;
 }
@@ -80,13 +99,10 @@ char *code_fence_remove(const char *code, size_t length, size_t *ret_length)
     const struct code_span opening = code_fence_first_line(whole);
     const struct code_span closing = code_fence_last_line(whole);
     const size_t width = code_fence_width(opening);
-    const struct code_span word = code_fence_trim((struct code_span){
-        opening.start + width,
-        opening.end,
-    });
+    const struct code_span info = {opening.start + width, opening.end};
     char *ret;
 
-    if (width == 0 || closing.start <= opening.start || !code_fence_is_python(word) ||
+    if (width == 0 || closing.start <= opening.start || !code_fence_is_python(info) ||
         !code_fence_closes(closing, opening, width))
         return NULL;
     *ret_length = (size_t)(closing.start - code);

@@ -1,6 +1,7 @@
 #include "server/tools/code/message_blocks.h"
 
 #include "base/memory.h"
+#include "server/tools/code/code_fence.h"
 
 #include <cmark.h>
 #include <stdbool.h>
@@ -61,8 +62,10 @@ static bool message_blocks_is_fenced(cmark_node *node, const char *opening)
 static json_t *message_blocks_describe(cmark_node *node)
 {
     const char *info = cmark_node_get_fence_info(node);
+    size_t length;
+    const char *language = code_fence_language(info, strlen(info), &length);
 
-    return json_pack("{s:s%, s:s}", "language", info, strcspn(info, " \t\r\n"), //
+    return json_pack("{s:s%, s:s}", "language", language, length, //
                      "code", cmark_node_get_literal(node));
 }
 

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The fenced blocks of MESSAGE in their order: an array of {"language": the first word of the info
- * string, or "", "code": the text}, with a newline for every end of a line. Text that is indented
- * only is not a block. New reference. */
+/* The fenced blocks of MESSAGE in their order: an array of {"language": that of the info string
+ * (code_fence.h), or "", "code": the text}, with a newline for every end of a line. Text that is
+ * indented only is not a block. New reference. */
 json_t *message_blocks_read(const char *message, size_t length);

@@ -24,6 +24,8 @@ static const struct {
     {"```c++ -O2\nint a;\n```", "[[\"c++\", \"int a;\\n\"]]"},
     {"```a&#13;b\nx\n```", "[[\"a\", \"x\\n\"]]"},
     {"~~~ py\nx\n~~~", "[[\"py\", \"x\\n\"]]"},
+    {"```python:main.py\nx\n```", "[[\"python\", \"x\\n\"]]"},
+    {"```{python}\nx\n```", "[[\"python\", \"x\\n\"]]"},
     {"```sh\r\nls\r\npwd\r\n```\r\n", "[[\"sh\", \"ls\\npwd\\n\"]]"},
     {"````md\n```python\nx\n```\n````", "[[\"md\", \"```python\\nx\\n```\\n\"]]"},
     {"- a\n\n  ```python\n  if x:\n      y\n  ```\n", "[[\"python\", \"if x:\\n    y\\n\"]]"},

@@ -103,6 +103,44 @@ static void nulls_inside_of_an_object_are_absent_too(void **state)
     assert_string_equal(err.message, "arguments do not fit: place.kind must be string, not null");
 }
 
+static void empty_optional_arguments_are_absent_too(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(call_with("{\"code\":\"\",\"timeout\":\"\",\"place\":{},\"files\":[]}", &err),
+                     OUTCOME_READY);
+    assert_string_equal(seen, "{\"code\":\"\",\"files\":[]}");
+}
+
+static void text_of_another_type_is_read(void **state)
+{
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(call_with("{\"code\":\"7\",\"timeout\":\"2.5\",\"files\":\"[\\\"a\\\"]\","
+                               "\"place\":\"{\\\"kind\\\":\\\"1\\\",\\\"size\\\":\\\"3\\\"}\"}",
+                               &err),
+                     OUTCOME_READY);
+    assert_string_equal(seen, "{\"code\":\"7\",\"timeout\":2.5,\"files\":[\"a\"],"
+                              "\"place\":{\"kind\":\"1\",\"size\":3}}");
+}
+
+static void text_that_is_no_such_value_stays_what_it_is(void **state)
+{
+    static const char *const arguments[] = {"{\"code\":\"1\",\"timeout\":\"soon\"}",
+                                            "{\"code\":\"1\",\"timeout\":\"[2]\"}",
+                                            "{\"code\":\"1\",\"files\":\"a.txt\"}", "{\"code\":1}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(call_with(arguments[i], &err), OUTCOME_FAILED);
+        assert_non_null(strstr(err.message, " must be "));
+    }
+}
+
 static void other_nulls_are_what_they_are(void **state)
 {
     static const char *const ARGUMENTS[] = {"{\"code\":null}", "{\"code\":\"1\",\"other\":null}",
@@ -228,6 +266,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(explicit_nulls_of_optional_arguments_are_absent),
         cmocka_unit_test(nulls_inside_of_an_object_are_absent_too),
+        cmocka_unit_test(empty_optional_arguments_are_absent_too),
+        cmocka_unit_test(text_of_another_type_is_read),
+        cmocka_unit_test(text_that_is_no_such_value_stays_what_it_is),
         cmocka_unit_test(other_nulls_are_what_they_are),
         cmocka_unit_test(missing_arguments_are_an_empty_object),
         cmocka_unit_test(every_misfit_is_named_in_one_message),
