@@ -149,9 +149,9 @@ class Cells:
         raise wrong
 
     def execute_parts(self, source, name):
-        tree = self.parse_any(source, name)
+        tree = self.parse_any(source.removeprefix("\ufeff"), name)
         last = []
-        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not ends_quietly(tree.body[-1], name):
             last = [ast.Interactive([tree.body.pop()])]  # which shows its value
         for part in [tree] + last:
             mode = "exec" if part is tree else "single"
@@ -228,6 +228,12 @@ def status_of(end):
 def is_rich(value):
     kind = type(value)
     return any(hasattr(kind, name) for name in RICH) and not isinstance(value, type)
+
+
+def ends_quietly(last, name):
+    """True when a semicolon stands behind the LAST expression of the cell NAME; in a comment it is none."""
+    line = linecache.cache[name][2][last.end_lineno - 1]
+    return line.encode()[last.end_col_offset:].lstrip().startswith(b";")
 
 
 def looks_like_ipython(source):

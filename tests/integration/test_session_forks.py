@@ -172,7 +172,7 @@ def test_a_copy_of_what_is_not_there_gets_the_same_answer_as_a_session(server):
     origin = Session(server)
     both = text_of(call(server, "1", fork=origin.name, session=origin.name))
     assert "session and fork are both given" in both
-    assert "a session keeps its environment" in text_of(call(server, "1", fork=origin.name, environment="system"))
+    assert "a session keeps its environment" in text_of(call(server, "1", fork=origin.name, environment_definition={"type": "system"}))
 
 
 def test_a_session_that_others_are_copies_of_is_not_closed_for_being_unused():

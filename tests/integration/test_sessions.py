@@ -55,6 +55,10 @@ def test_the_text_of_the_first_cell_names_the_session_and_later_ones_do_not(serv
     ("x = 1; x + 1", "2"),
     ("None", ""),
     ("5;", ""),
+    ("5; # quiet", ""),
+    ("5  # note;", "5"),
+    ("'é'; ", ""),
+    ("\ufeff5", "5"),
     ("def f():\n    return 1\nf()", "1"),
     ("import asyncio\nawait asyncio.sleep(0)\n'awaited'", "'awaited'"),
     ("async def g():\n    return 3\nawait g()", "3"),
@@ -417,8 +421,12 @@ def test_without_sessions_nothing_is_offered():
 
 def test_a_session_keeps_its_environment(server):
     session = Session(server)
-    answer = call(server, "1", session.name, environment="system")
-    assert answer["isError"] and "a session keeps its environment" in answer["content"][0]["text"]
+    other = call(server, "1", session.name, environment_definition={"type": "system"})
+    assert other["isError"] and "a session keeps its environment" in other["content"][0]["text"]
+    stranger = call(server, "1", session.name, working_directory="0123456789abcdef0123456789abcdef")
+    assert stranger["isError"] and "a session keeps its environment" in stranger["content"][0]["text"]
+    same = call(server, "1 + 1", session.name, environment=session.result["environment"])
+    assert not same["isError"] and "2" in same["content"][0]["text"]
 
 
 # Callers

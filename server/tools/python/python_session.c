@@ -4,6 +4,7 @@
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
 #include "environments/notebook/notebooks.h"
+#include "environments/workplace/working_directory.h"
 #include "server/tools/caller.h"
 #include "server/tools/limits.h"
 #include "server/tools/python/python_host.h"
@@ -172,6 +173,20 @@ struct environment *python_session_renew(const struct python_host *host,
     return environment;
 }
 
+/* Who names what the session has, means the session. */
+static bool python_session_is_at_home(const struct notebook *notebook,
+                                      const struct python_request *request)
+{
+    const struct working_directory *directory = notebook_directory(notebook);
+    const char *handle = directory ? working_directory_handle(directory) : NULL;
+
+    return !request->definition &&
+           (!request->environment ||
+            strcmp(request->environment, notebook_environment(notebook)->name) == 0) &&
+           (!request->working_directory ||
+            (handle && strcmp(request->working_directory, handle) == 0));
+}
+
 struct environment *python_session_environment(const struct python_host *host,
                                                const struct tool_caller *caller,
                                                const struct python_request *request,
@@ -186,7 +201,7 @@ struct environment *python_session_environment(const struct python_host *host,
                   "session and fork are both given; leave one of them out");
         return NULL;
     }
-    if (!request->environment && !request->definition && !request->working_directory)
+    if (python_session_is_at_home(notebook, request))
         return python_session_judge(host, caller, notebook, err) ? notebook_environment(notebook)
                                                                  : NULL;
     error_set(err, ERROR_INVALID_ARGUMENTS,

@@ -148,7 +148,7 @@ static void test_a_name_of_another_or_of_one_that_has_ended_is_as_one_that_never
     struct managing *managing = *state;
     AUTO_FREE char *other = memory_copy_string(notebook_handle(open_one(managing, "bob")));
     AUTO_FREE char *closed = memory_copy_string(notebook_handle(open_one(managing, "ann")));
-    const char *const names[] = {other, closed, "0123456789abcdef0123456789abcdef", ""};
+    const char *const names[] = {other, closed, "0123456789abcdef0123456789abcdef"};
 
     expect(managing, managing->caller, "close", closed, "The session is closed.");
     for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++) {
@@ -167,6 +167,7 @@ static void test_a_session_has_to_be_named(void **state)
 
     open_one(managing, "ann");
     expect(managing, managing->caller, "close", NULL, "name the session");
+    expect(managing, managing->caller, "close", "", "name the session");
 }
 
 static void test_without_sessions_there_is_no_tool(void **state)
@@ -205,9 +206,13 @@ static void test_a_session_keeps_its_environment_and_directory(void **state)
 
     assert_string_equal(
         refusal(managing, managing->caller, &(struct python_request){.session = name}, &err), "");
+    assert_string_equal(refusal(managing, managing->caller,
+                                &(struct python_request){.session = name, .environment = "system"},
+                                &err),
+                        "");
     assert_non_null(
         strstr(refusal(managing, managing->caller,
-                       &(struct python_request){.session = name, .environment = "system"}, &err),
+                       &(struct python_request){.session = name, .environment = "other"}, &err),
                "keeps its environment"));
     assert_non_null(
         strstr(refusal(managing, managing->caller,
