@@ -77,7 +77,6 @@ static void python_origins_add(struct python_origins *sources, const struct sour
         .key = key->key,
         .part = key->part,
         .harm = key->harm,
-        .is_python = key->program,
         .path = memory_copy_string(path),
     };
     python_origin_add_parts(source, python_needs_way(path));
@@ -134,14 +133,6 @@ static char *python_origin_tell(const struct python_origin *source, size_t i, co
     if (!source->key)
         return memory_format("%s, its Python, %s %s", source->path, how, place);
     return memory_format("%s %s", how, place);
-}
-
-char *python_origin_lie(const struct python_origin *source, const char *place)
-{
-    for (size_t i = 0; source->parts[i]; i++)
-        if (real_path_holds(place, source->parts[i]))
-            return python_origin_tell(source, i, place);
-    return NULL;
 }
 
 char *python_origin_meet(const struct python_origin *source, const char *place)

@@ -15,7 +15,6 @@ struct python_origin {
     const char *key;  /* of the definition, static storage; NULL: a Python found by its name */
     const char *part; /* static storage: how a part is called that is not the path itself */
     const char *harm; /* static storage: what scripts would change */
-    bool is_python;   /* else something that is installed */
     char *path;       /* owned: as it is named, or was found */
     char **parts;     /* owned, NULL-terminated: real paths; first those on the way of the path */
     size_t way;       /* how many are on the way of the path */
@@ -37,6 +36,3 @@ void python_origins_deinit(struct python_origins *sources);
 /* How SOURCE and PLACE, a real path, meet: "lies in /srv/data", or "/opt/lib, a part of its Python,
  * holds /opt/lib/data". NULL: they do not. Owned by the caller. */
 char *python_origin_meet(const struct python_origin *source, const char *place);
-
-/* The same, but for places that a part of SOURCE only holds. */
-char *python_origin_lie(const struct python_origin *source, const char *place);

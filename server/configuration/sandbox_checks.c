@@ -44,33 +44,27 @@ void sandbox_checks_keys(struct config *config, const json_t *root)
             sandbox_checks_environment(config, name, definition);
 }
 
-/* Sources of the environment NAME, and what scripts of WRITER can change. Borrowed. */
+/* Sources of the environment NAME, and what scripts of OTHER can change. Borrowed. */
 struct sandbox_checks_pair {
     const char *name;
     const struct python_origins *sources;
-    const char *writer;
+    const char *other;
 };
 
-/* Scripts may write beside the packages of their own Python, and what it is installed from. */
-static char *sandbox_checks_meet(const struct sandbox_checks_pair *pair,
-                                 const struct python_origin *source, const char *place)
-{
-    if (strcmp(pair->name, pair->writer) != 0)
-        return python_origin_meet(source, place);
-    return source->is_python ? python_origin_lie(source, place) : NULL;
-}
-
-/* Scripts of the writer can change PLACE, a real path; NULL: there is none. */
+/* Scripts of the other environment can change PLACE. */
 static void sandbox_checks_place(struct config *config, const struct sandbox_checks_pair *pair,
                                  const char *place)
 {
-    for (size_t i = 0; place && i < pair->sources->count; i++) {
+    struct error ignored = ERROR_INIT;
+    AUTO_FREE char *real = real_path_find(text_or_none(place), &ignored);
+
+    for (size_t i = 0; real && i < pair->sources->count; i++) {
         const struct python_origin *source = &pair->sources->all[i];
-        AUTO_FREE char *how = sandbox_checks_meet(pair, source, place);
+        AUTO_FREE char *how = python_origin_meet(source, real);
         AUTO_FREE char *why =
             memory_format("%s, where scripts of %s can write: they would change %s of others; keep "
                           "the one outside of the other",
-                          text_or_none(how), pair->writer, source->harm);
+                          text_or_none(how), pair->other, source->harm);
 
         if (how)
             config_complain(config, why, source->key ? "/environments/%s/%s" : "/environments/%s",
@@ -78,29 +72,20 @@ static void sandbox_checks_place(struct config *config, const struct sandbox_che
     }
 }
 
-/* Looks at all that scripts of DEFINITION, the writer's, can change on this machine. What no
- * sandbox may write is complained about by itself. */
+/* Looks at all that scripts of DEFINITION, the other one, can change on this machine. */
 static void sandbox_checks_pair(struct config *config, const struct sandbox_checks_pair *pair,
                                 const json_t *definition)
 {
     const char *source;
     const json_t *place;
-    struct error ignored = ERROR_INIT;
     json_t *volume;
     size_t i;
 
-    json_array_foreach (json_object_get(definition, "write"), i, place) {
-        const char *path = text_or_none(json_string_value(place));
-        AUTO_FREE char *real = sandbox_settings_resolve(path, "write", NULL, &ignored);
-
-        sandbox_checks_place(config, pair, real);
-    }
-    json_object_foreach (json_object_get(definition, "volumes"), source, volume) {
-        AUTO_FREE char *real = real_path_find(source, &ignored);
-
+    json_array_foreach (json_object_get(definition, "write"), i, place)
+        sandbox_checks_place(config, pair, json_string_value(place));
+    json_object_foreach (json_object_get(definition, "volumes"), source, volume)
         if (docker_volume_read(source, volume).is_writable)
-            sandbox_checks_place(config, pair, real);
-    }
+            sandbox_checks_place(config, pair, source);
 }
 
 /* Sources that are found by their names count, too. */
@@ -116,7 +101,7 @@ static void sandbox_checks_find_sources(struct python_origins *ret, const json_t
     python_places_deinit(&places);
 }
 
-/* What a Python turns out to need besides is refused when a script is to run (sandbox_policy.h). */
+/* In its own sandbox a Python is refused when a script is to run (sandbox_policy.h). */
 void sandbox_checks_pythons(struct config *config, const json_t *root)
 {
     json_t *environments = json_object_get(root, "environments");
@@ -129,8 +114,9 @@ void sandbox_checks_pythons(struct config *config, const json_t *root)
         json_t *writer;
 
         sandbox_checks_find_sources(&sources, definition);
-        json_object_foreach (environments, pair.writer, writer)
-            sandbox_checks_pair(config, &pair, writer);
+        json_object_foreach (environments, pair.other, writer)
+            if (strcmp(name, pair.other) != 0)
+                sandbox_checks_pair(config, &pair, writer);
         python_origins_deinit(&sources);
     }
 }

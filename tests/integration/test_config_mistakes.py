@@ -249,15 +249,6 @@ def test_scripts_may_write_beside_their_own_packages(made):
     assert "can write" not in check(write(made, text)).stderr
 
 
-@pytest.mark.parametrize("place", ["v", "v/venv/bin", "v/venv/pyvenv.cfg", "hop", "base/bin", "base/lib"])
-def test_scripts_may_not_write_where_a_part_of_their_own_python_lies(made, place):
-    """They would be the Python of the next call, which may be another caller's."""
-    text = f"environments:\n  v: {{type: venv, venv_path: DIR/v/venv, write: [DIR/{place}]}}\n"
-    result = check(write(made, text))
-    assert result.returncode == 78, result.stdout
-    assert f"lies in {made}/{place}, where scripts of v can write: they would change the Python" in result.stderr
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
