@@ -10,11 +10,12 @@
 #define NANOSECONDS 1e9
 #define LOG_SIZE    "10m"
 
+#define CONTAINER_NAME "container" /* as programs in it see it */
+
 enum {
     OPEN_FILES = 1024,
     LOCKED_BYTES = 64 << 10,
-    SHARED_BYTES = 64 << 20, /* of /dev/shm */
-    KILLED_FIRST = 500,      /* oom_score_adj: before anything of the machine's own */
+    KILLED_FIRST = 500, /* oom_score_adj: before anything of the machine's own */
     INSTALL_PROCESSES = 512,
     BUILD_CPU_PERIOD = 100000, /* microseconds */
     OWN_PROCESSES = 2,         /* the init of a kept container, and the init of a run in it */
@@ -183,7 +184,7 @@ static json_t *memory_file_systems(const struct docker_container *container)
     return json_pack("{s:o, s:o}", //
                      "/tmp", json_string_format("rw,exec,nosuid,nodev,mode=1777,size=%llu", bytes),
                      "/dev/shm",
-                     json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%d", SHARED_BYTES));
+                     json_string_format("rw,noexec,nosuid,nodev,mode=1777,size=%llu", bytes));
 }
 
 static json_t *container_description_limit(const char *name, uint64_t most)
@@ -291,13 +292,19 @@ static void set_hardware(const struct docker_container *container, json_t *host)
         json_object_set_new(host, "DeviceRequests", json_pack("[o]", device_request(gpus)));
 }
 
-/* Names of hosts, for scripts only: questions and installations get none of them. */
+/* Names of hosts, for scripts only: questions and installations get none of them. A container finds
+ * itself by its name; where it has a network, the engine sees to that. */
 static void set_names(const struct docker_container *container, json_t *host)
 {
-    const json_t *names = container->definition->extra_hosts;
+    json_t *names = json_array();
 
-    if (json_array_size(names) > 0 && purposes[container->purpose].has_workspace)
-        json_object_set(host, "ExtraHosts", (json_t *)names);
+    if (container->definition->extra_hosts)
+        json_array_extend(names, (json_t *)container->definition->extra_hosts);
+    if (strcmp(container_description_network_of(container), "none") == 0)
+        json_array_append_new(names, json_string(CONTAINER_NAME ":127.0.0.1"));
+    if (purposes[container->purpose].has_workspace)
+        json_object_set(host, "ExtraHosts", names);
+    json_decref(names);
 }
 
 /* With a log the engine writes a flood of output to its disk, or at least reads it twice. */
@@ -355,7 +362,7 @@ json_t *docker_container_describe(const struct docker_container *container)
                   "Entrypoint", is_kept ? keep_command(container) : init_command(container), //
                   "Cmd", json_strings(container->program),                                   //
                   "Env", container_description_variables(container),                         //
-                  "Hostname", "container",                                                   //
+                  "Hostname", CONTAINER_NAME,                                                //
                   "Healthcheck", "Test", "NONE",                                             //
                   "StopSignal", "SIGKILL",                                                   //
                   "Labels", container->labels,                                               //

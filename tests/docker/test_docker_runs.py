@@ -140,6 +140,14 @@ def test_a_script_that_needs_too_much_memory(docker_server):
         assert result["out_of_memory"] and result["returncode"] == -9
 
 
+def test_a_script_finds_its_user_its_host_and_shared_memory(docker_server):
+    code = ("import getpass, os, socket\nroom = os.statvfs('/dev/shm')\n"
+            "print(getpass.getuser(), socket.gethostbyname(socket.gethostname()), room.f_blocks * room.f_frsize >> 20)")
+    with docker_server({"user": "4321:4321", "limits": {"memory": "300MiB"}}) as server:
+        server.initialize()
+        assert server.run(code)["stdout"] == "user 127.0.0.1 300\n"
+
+
 def test_what_a_script_used_is_told(docker_server):
     with docker_server() as server:
         server.initialize()

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Where memory runs out, the program is to go, not its init. */
@@ -28,6 +30,44 @@ static void forget_the_init(void)
     setsid();
 }
 
+/* The lines of /etc/passwd; what a script has put in its place is at worst of no use. */
+static size_t init_program_read_users(char *ret, size_t room)
+{
+    int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t length = fd < 0 ? 0 : read(fd, ret, room - 1);
+
+    if (fd >= 0)
+        close(fd);
+    ret[length > 0 ? length : 0] = '\0';
+    return length > 0 ? (size_t)length : 0;
+}
+
+/* True if LINES, as of /etc/passwd, have a user with the number UID. */
+static bool init_program_knows(char *lines, uid_t uid)
+{
+    char *rest = lines;
+
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        (void)strsep(&line, ":");
+        (void)strsep(&line, ":");
+        if (line && strtoul(line, NULL, 10) == uid && *line >= '0' && *line <= '9')
+            return true;
+    }
+    return false;
+}
+
+/* Programs ask for the name of their user, and fail where neither the image nor a variable has it.
+ */
+static void init_program_name_user(void)
+{
+    char lines[64 << 10];
+
+    if (init_program_read_users(lines, sizeof lines) > 0 && init_program_knows(lines, geteuid()))
+        return;
+    setenv("USER", "user", 0);
+    setenv("LOGNAME", getenv("USER"), 0);
+}
+
 static _Noreturn void init_program_execute(const struct init_program *program, int failures)
 {
     int input = program->input >= 0 ? program->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -35,6 +75,7 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
 
     forget_the_init();
     offer_to_the_kernel();
+    init_program_name_user();
     if (program->is_script)
         environ = starter_lend(starter_open(), environ);
     if (program->gate >= 0)

@@ -243,7 +243,8 @@ static void test_names_of_hosts_are_for_scripts(void **state)
 
     define(fixture,
            "{\"network\": \"none\", \"extra_hosts\": [\"db:192.0.2.7\", \"six:2001:db8::7\"]}");
-    expect(fixture, "HostConfig.ExtraHosts", "[\"db:192.0.2.7\", \"six:2001:db8::7\"]");
+    expect(fixture, "HostConfig.ExtraHosts",
+           "[\"db:192.0.2.7\", \"six:2001:db8::7\", \"container:127.0.0.1\"]");
     fixture->container.purpose = DOCKER_INSTALL;
     description = docker_container_describe(&fixture->container);
     assert_null(json_object_get(json_object_get(description, "HostConfig"), "ExtraHosts"));
