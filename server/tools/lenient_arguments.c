@@ -57,12 +57,33 @@ static json_t *lenient_argument_parse(const json_t *text, const char *type)
     return NULL;
 }
 
+static bool lenient_argument_is_texts(const json_t *value, const json_t *part)
+{
+    const json_t *item = json_object_get(json_object_get(part, "items"), "properties");
+
+    return json_is_object(value) && json_object_get(item, "path") && json_object_get(item, "text");
+}
+
+/* New reference. */
+static json_t *lenient_argument_list_files(json_t *texts)
+{
+    json_t *ret = json_array();
+    const char *path;
+    json_t *text;
+
+    json_object_foreach (texts, path, text)
+        json_array_append_new(ret, json_pack("{s:s, s:O}", "path", path, "text", text));
+    return ret;
+}
+
 /* VALUE as PART, the schema of its property or NULL, wants it. New reference. */
 static json_t *lenient_argument_read(json_t *value, const json_t *part)
 {
     AUTO_JSON json_t *parsed = lenient_argument_parse(value, json_object_get_string(part, "type"));
     json_t *meant = parsed ? parsed : value;
 
+    if (lenient_argument_is_texts(meant, part))
+        return lenient_argument_list_files(meant);
     if (json_is_object(meant) && json_object_get(part, "properties"))
         return lenient_arguments_read(meant, part);
     return json_incref(meant);

@@ -41,6 +41,12 @@ def test_a_script_reads_what_the_call_brought(server):
     assert result["files"] == []
 
 
+def test_files_may_be_a_mapping(server):
+    assert run(server, "print(open('a').read(), open('d/b').read())", {"a": "1", "d/b": "2"})["stdout"] == "1 2\n"
+    answer = server.call_tool("run_python", {"code": "print('ran')", "files": {"a": 1}})
+    assert answer["isError"] and "files.0.text must be string" in answer["content"][0]["text"]
+
+
 def test_a_script_imports_what_the_call_brought(server):
     assert run(server, "import helper_one; print(helper_one.x)",
                [{"path": "helper_one.py", "text": "x = 7"}])["stdout"] == "7\n"
