@@ -25,8 +25,8 @@ static void run_output_read(struct run_output_stream *stream, const json_t *whol
 {
     size_t clean_length;
     size_t shorter_length;
-    AUTO_FREE char *clean =
-        plain_text_clean(json_string_value(whole), json_string_length(whole), &clean_length);
+    AUTO_FREE char *clean = plain_text_clean(json_string_value(whole), json_string_length(whole),
+                                             &clean_length, &stream->untold);
     AUTO_FREE char *shorter = plain_text_shorten(clean, clean_length, directory, &shorter_length);
 
     stream->text = plain_text_collapse(shorter, shorter_length, &stream->length);
@@ -97,7 +97,7 @@ void run_output_keep(struct run_output *output, struct run_facts *facts)
         const struct capture *capture = &facts->report->streams[i];
 
         stream->is_cut |= capture->total > capture->limit;
-        if (stream->is_cut)
+        if (stream->is_cut || stream->untold > 0)
             run_output_keep_stream(stream, run_output_kinds[i].stem, facts, facts->streams[i]);
     }
 }
@@ -111,7 +111,7 @@ json_t *run_output_brief(const struct run_output *output, const json_t *structur
 
         json_object_set_new(brief, run_output_kinds[i].key,
                             json_string_repaired(stream->text, stream->length));
-        if (stream->is_cut)
+        if (stream->is_cut || stream->untold > 0)
             json_object_set_new(brief, "truncated", json_true());
     }
     return brief;
