@@ -27,8 +27,8 @@ void python_source_init(struct python_source *source, const char *code, size_t l
 /* The next line that is not blank. False at the end. */
 bool python_source_next(struct python_source *source, struct python_line *ret);
 
-/* The next string that is closed, from quote to quote. False at the end. Not for a source whose lines
- * are read. */
+/* The next string that is closed, from quote to quote. False at the end. Not for a source whose
+ * lines are read. */
 bool python_source_next_string(struct python_source *source, const char **ret_start,
                                const char **ret_end);
 
