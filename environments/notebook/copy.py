@@ -239,11 +239,11 @@ def state_of_random():
     return random.getstate() if random is not None else None
 
 
-def try_to_copy(channel, given, loop):
+def try_to_copy(channel, given, loop, kept):
     check_threads_of_python()
     check_children()
     check_memory()
-    files = files_to_open([0, 1, 2, channel, *given, *descriptors_of(loop)])
+    files = files_to_open([0, 1, 2, channel, *kept, *given, *descriptors_of(loop)])
     state = state_of_random()
     if not fork_away():
         wait_for_copy(given[GATE])
@@ -265,10 +265,10 @@ def refuse(gate, error):
         pass
 
 
-def make_copy(channel, given, loop):
-    """Does what an order says. True in the copy; the original goes on in any case."""
+def make_copy(channel, given, loop, kept):
+    """Does what an order says. True in the copy; the original goes on in any case. KEPT are descriptors of the session."""
     try:
-        return try_to_copy(channel, given, loop)
+        return try_to_copy(channel, given, loop, kept)
     except BaseException as error:
         refuse(given[GATE], error)
         return False

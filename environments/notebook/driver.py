@@ -16,6 +16,7 @@ import ast
 import builtins
 import fcntl
 import functools
+import io
 import linecache
 import operator
 import os
@@ -24,6 +25,7 @@ import traceback
 import types
 
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
+KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
 GIVEN = 4  # descriptors with that
 BYTES = 4  # of each
@@ -43,8 +45,136 @@ def load_part(name, **given):
     return part
 
 
+class Output:
+    """Standard output or the standard errors. Cells close it, and put other things there: each cell needs it all the same, or
+    has to be told where it leads."""
+
+    all_kept = []
+
+    def __init__(self, fd, name):
+        self.fd = fd
+        self.name = name
+        self.stream = getattr(sys, name)
+        self.settings = {each: getattr(self.stream, each) for each in ("encoding", "errors")}
+        self.is_by_line = self.stream.line_buffering
+        self.kept = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, KEPT)
+        self.all_kept.append(self.kept)
+
+    def renew(self):
+        """In a copy, whose descriptor leads elsewhere than that of its original."""
+        os.dup2(self.fd, self.kept, inheritable=False)
+
+    def leads_here(self, fd):
+        """Or to the other one of the two, which comes into results as well."""
+        place = os.fstat(fd)
+        return any(os.path.samestat(place, os.fstat(each)) for each in self.all_kept)
+
+    def repair(self):
+        """Returns what there is to say about it."""
+        try:
+            self.open_descriptor()
+            return self.renew_streams() or self.look_elsewhere()
+        except Exception:  # what it needs has been closed or replaced
+            return None
+
+    def open_descriptor(self):
+        try:
+            os.fstat(self.fd)
+        except OSError:
+            os.dup2(self.kept, self.fd)
+
+    def renew_streams(self):
+        name, original = self.name, f"__{self.name}__"
+        has_lost, has_lost_original = self.is_lost(getattr(sys, name)), is_closed(getattr(sys, original))
+        if has_lost or has_lost_original:
+            self.stream = io.open(self.fd, "w", newline="\n", closefd=False, **self.settings)
+            self.stream.reconfigure(line_buffering=self.is_by_line)
+        if has_lost_original:
+            setattr(sys, original, self.stream)
+        if has_lost:
+            setattr(sys, name, self.stream)
+        return f"sys.{name} had been closed; it is a new one now." if has_lost else None
+
+    def is_lost(self, stream):
+        """Only what may write to a stream that was closed is tried: a class of the cell does what it likes with that."""
+        if is_closed(stream):
+            return True
+        if stream is None or type(stream) is io.TextIOWrapper or not is_closed(self.stream):
+            return False
+        try:
+            stream.write("")
+            return False
+        except ValueError:
+            return True
+
+    def look_elsewhere(self):
+        stream = getattr(sys, self.name)
+        if not self.leads_here(self.fd):
+            return (f"Descriptor {self.fd} is {os.readlink(f'/proc/self/fd/{self.fd}')} now: sys.{self.name} goes there, and not "
+                    "into results. If that is not wanted, restart the session.")
+        if stream is None or type(stream) is io.StringIO or type(stream) is io.TextIOWrapper and not self.is_here(stream):
+            kind = "None" if stream is None else f"a {type(stream).__name__}"
+            return (f"sys.{self.name} is {kind} now: what goes there does not come into results. If that is not wanted: "
+                    f"sys.{self.name} = sys.__{self.name}__")
+        return None
+
+    def is_here(self, stream):
+        try:
+            return self.leads_here(stream.fileno())
+        except OSError:  # it has none
+            return False
+
+    def flush(self):
+        for stream in getattr(sys, self.name), getattr(sys, f"__{self.name}__"), self.stream:
+            try:
+                stream.flush()
+            except Exception:  # the cell has closed it, or put something else there
+                pass
+
+
+def is_closed(stream):
+    try:
+        return getattr(stream, "closed", False) is True
+    except ValueError:  # it has been detached from what it writes to
+        return True
+
+
+class Library:
+    """The C library, whose own output code that is not Python writes to."""
+
+    def __init__(self):
+        self.flush_stream = None
+        self.modules = 0
+
+    def is_used(self):
+        """Whether a module is there that Python has not brought along, or one that calls any function."""
+        if len(sys.modules) == self.modules:
+            return False
+        self.modules = len(sys.modules)
+        return "_ctypes" in sys.modules or any(map(is_foreign, list(sys.modules.values())))
+
+    def flush(self):
+        try:
+            if self.flush_stream is None and self.is_used():
+                import ctypes
+
+                library = ctypes.CDLL(None)
+                self.flush_stream = functools.partial(library.fflush, ctypes.c_void_p.in_dll(library, "stdout"))
+            if self.flush_stream:
+                self.flush_stream()
+        except Exception:  # there is no ctypes, or another C library
+            pass
+
+
+def is_foreign(module):
+    place = getattr(getattr(module, "__spec__", None), "origin", None)
+    return isinstance(place, str) and place.endswith(".so") and "/lib-dynload/" not in place
+
+
 class Cells:
     def __init__(self, module):
+        self.outputs = [Output(1, "stdout"), Output(2, "stderr")]
+        self.library = Library()
         self.module = module
         self.names = vars(module)
         self.count = 0
@@ -70,8 +200,10 @@ class Cells:
             for fd in given:
                 os.close(fd)
             return False
-        if not self.copier.make_copy(channel, given, self.loop):
+        if not self.copier.make_copy(channel, given, self.loop, Output.all_kept):
             return False
+        for each in self.outputs:
+            each.renew()
         self.left.append(self.loop)
         self.loop = None
         return True
@@ -195,11 +327,29 @@ class Cells:
     def fail(self, error):
         """Shows ERROR. The cell goes on if that is IPython's way."""
         self.has_failed = True
+        for each in self.outputs:
+            each.repair()
         show(error, self.ipython)
 
-    @staticmethod
-    def flush():
-        flush()
+    def flush(self):
+        """Before what is no Python writes, and at the end of a cell: then it comes in the order in which it was written."""
+        for each in self.outputs:
+            each.flush()
+
+    def finish(self):
+        """At the end of a cell, whose output is its own, and not that of the next one."""
+        found = [each.repair() for each in self.outputs]
+        self.flush()
+        self.library.flush()
+        for text in filter(None, found):
+            self.tell(text)
+
+    def tell(self, text):
+        """Says something about the session, wherever sys.stderr leads."""
+        try:
+            os.write(self.outputs[1].kept, text.encode("utf-8", "backslashreplace") + b"\n")
+        except OSError:
+            pass
 
     def wait_for(self, coroutine):
         import asyncio
@@ -273,14 +423,6 @@ def save_figures():
         shown()
 
 
-def flush():
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # the cell has closed it, or put something else there
-            pass
-
-
 def leave(channel):
     try:
         os.close(channel)
@@ -351,7 +493,7 @@ def main():
                 process = os.getpid()
             continue
         status = cells.execute(source)
-        flush()
+        cells.finish()
         if os.getpid() != process:
             os._exit(status)  # a cell has forked, and this is the child
         answer(channel, status)

@@ -14,6 +14,7 @@ static const struct wire_rule control_rules[CONTROL_TYPES] = {
     [CONTROL_WAITING] = {.most = 0},
     [CONTROL_STARTED] = {.least = sizeof(struct control_started),
                          .most = sizeof(struct control_started)},
+    [CONTROL_LEFT] = {.least = sizeof(uint32_t), .most = CONTROL_TEXT_BYTES},
     [CONTROL_ENDED] = {.least = sizeof(struct control_ended), .most = sizeof(struct control_ended)},
 };
 

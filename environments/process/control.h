@@ -70,6 +70,8 @@ enum control_type {
     CONTROL_FAILED,     /* the program could not be started; the text says why */
     CONTROL_WAITING,    /* the program has started ahead of its code, and waits for the code */
     CONTROL_STARTED,    /* the program runs: struct control_started */
+    CONTROL_LEFT,       /* before that, if it has left files in its own /tmp: how many (uint32_t),
+                         * then NUL-terminated names of some */
     CONTROL_ENDED,      /* the program has ended: struct control_ended */
     CONTROL_TYPES,
 };

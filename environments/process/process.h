@@ -74,6 +74,8 @@ struct process_end {
                                        killed */
     json_t *stacks; /* the stacks when it was interrupted (python_stacks.h), borrowed until `ended`
                        returns; or NULL */
+    json_t *left_files;   /* files that are gone with a /tmp of its own: their `count`, and the
+                             `names`   of some; borrowed likewise; or NULL */
     double cpu_seconds;   /* user and system, of the tree as far as it was waited for */
     uint64_t peak_memory; /* peak resident set or, with a cgroup, of the whole tree */
     double ahead_seconds; /* spent on its start before process_start; 0: none */

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/host_private.h"
 #include "environments/process/python_stacks.h"
@@ -459,6 +460,23 @@ static void tree_on_stacks(struct tree *tree, const char *text, size_t length)
         tree->end.stacks = python_stacks_read(text, length);
 }
 
+/* Keeps the names of files that are gone with the tree, and how many these are. */
+static void tree_on_left(struct tree *tree, const char *payload, size_t length)
+{
+    json_t *names = json_array();
+    uint32_t count;
+
+    memcpy(&count, payload, sizeof count);
+    for (size_t at = sizeof count; at < length;) {
+        const size_t bytes = strnlen(payload + at, length - at);
+
+        json_array_append_new(names, json_string_repaired(payload + at, bytes));
+        at += bytes + 1;
+    }
+    json_decref(tree->end.left_files);
+    tree->end.left_files = json_pack("{s:I, s:o}", "count", (json_int_t)count, "names", names);
+}
+
 /* A runner is trusted: the program cannot reach the control channel. */
 static void tree_on_message(struct channel *channel, enum control_type type, const char *payload,
                             size_t length)
@@ -493,6 +511,9 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
         break;
     case CONTROL_STARTED:
         tree_on_started(tree, payload);
+        break;
+    case CONTROL_LEFT:
+        tree_on_left(tree, payload, length);
         break;
     case CONTROL_ENDED:
         tree_on_ended(tree, payload);
@@ -609,6 +630,7 @@ void tree_free(struct tree *tree)
         tree->role->leave(tree);
     cgroup_leaf_free(tree->leaf);
     json_decref(tree->end.stacks);
+    json_decref(tree->end.left_files);
     json_decref(tree->missing);
     buffer_deinit(&tree->job);
     tree_close_descriptors(tree);

@@ -2,11 +2,13 @@
 
 #include "base/base64.h"
 #include "base/cleanup.h"
+#include "base/coding_line.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "environments/workplace/directory_file.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,32 @@ static char *provided_file_decode(const char *text, size_t length, size_t *ret_l
     return base64_decode(BASE64_STANDARD, plain, count, ret_length);
 }
 
+static bool provided_file_is_python(const json_t *file)
+{
+    static const char extension[] = ".py";
+    const char *path = json_object_get_string(file, "path");
+    const size_t length = strlen(path);
+
+    return length >= strlen(extension) && strcmp(path + length - strlen(extension), extension) == 0;
+}
+
+/* The bytes of FILE, which has TEXT: UTF-8, and Python code says nothing else. Owned by the
+ * caller. */
+static char *provided_file_read_text(const json_t *file, const json_t *text, size_t *ret_length)
+{
+    const char *bytes = json_string_value(text);
+    const size_t length = json_string_length(text);
+    char *correct =
+        provided_file_is_python(file) ? coding_line_correct(bytes, length, ret_length) : NULL;
+
+    if (correct)
+        return correct;
+    correct = memory_new(length + 1, 1);
+    memcpy(correct, bytes, length);
+    *ret_length = length;
+    return correct;
+}
+
 /* The bytes of FILE. Owned by the caller. */
 static char *provided_file_read(const json_t *file, size_t *ret_length, struct error *err)
 {
@@ -47,10 +75,7 @@ static char *provided_file_read(const json_t *file, size_t *ret_length, struct e
                       "blob is not base64; text can be given as `text`, as it is");
         return bytes;
     }
-    *ret_length = json_string_length(text);
-    bytes = memory_new(*ret_length + 1, 1);
-    memcpy(bytes, json_string_value(text), *ret_length);
-    return bytes;
+    return provided_file_read_text(file, text, ret_length);
 }
 
 /* The path of FILE in its shortest form. Owned by the caller. */

@@ -1,6 +1,7 @@
 /* `pyexecd run`: runs one script from the command line as a call would. The output is passed on
  * immediately, and the exit code at the end. */
 #include "base/cleanup.h"
+#include "base/coding_line.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -239,14 +240,24 @@ static int command_run_script(struct command_run *command, struct config *config
     return command->status;
 }
 
-/* The script; owned by the caller, NULL with ERR. */
+/* CODE of the command line, which is text, as `python3 -c` has it. Owned by the caller. */
+static char *command_run_read_text(const char *code, size_t *ret_length)
+{
+    char *correct = coding_line_correct(code, strlen(code), ret_length);
+
+    if (correct)
+        return correct;
+    *ret_length = strlen(code);
+    return memory_copy_string(code);
+}
+
+/* The script; owned by the caller, NULL with ERR. A file is bytes, and says itself in which
+ * encoding. */
 static char *command_run_read_script(const struct options *options, size_t *ret_length,
                                      struct error *err)
 {
-    if (options->code) {
-        *ret_length = strlen(options->code);
-        return memory_copy_string(options->code);
-    }
+    if (options->code)
+        return command_run_read_text(options->code, ret_length);
     if (strcmp(options->file, "-") == 0)
         return fd_read_all(STDIN_FILENO, PYTHON_CODE_BYTES, ret_length, err);
     return fd_read_file(options->file, PYTHON_CODE_BYTES, ret_length, err);

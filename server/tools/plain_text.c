@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "server/tools/line_states.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -11,7 +12,8 @@
 
 enum {
     ESCAPE = 0x1B,
-    C1_LEAD = 0xC2,         /* the first byte of U+0080 to U+009F, which stand for ESC @ to ESC _ */
+    C1_LEAD = 0xC2,         /* the first byte of U+0080 to U+009F */
+    ESCAPED_BYTES = 4,      /* of a control character that is shown: \\x85 */
     STRING_BYTES = 4096,    /* a longer control string is none */
     REPETITION_BYTES = 256, /* fewer bytes of equal lines are shown as they are */
 };
@@ -20,9 +22,6 @@ enum {
 struct plain_text {
     char *bytes; /* owned by the caller */
     size_t length;
-    size_t line;       /* where the current line starts */
-    bool is_returned;  /* the next character starts the current line anew */
-    bool is_rewritten; /* the current line was started anew */
 };
 
 static struct plain_text plain_text_new(size_t length)
@@ -60,13 +59,6 @@ static size_t plain_text_parameters(const char *text, size_t length)
     return end < length && plain_text_is_between(text[end], 0x40, 0x7E) ? end + 1 : end;
 }
 
-/* True when TEXT starts with ESC or with the C1 form of a sequence. */
-static bool plain_text_is_introducer(const char *text, size_t length)
-{
-    return text[0] == ESCAPE || ((unsigned char)text[0] == C1_LEAD && length > 1 &&
-                                 plain_text_is_between(text[1], 0x80, 0x9F));
-}
-
 /* Up to its terminator in the same line; 0: it has none. Another sequence ends it, too, so that no
  * byte is looked at for more than one string. */
 static size_t plain_text_string(const char *text, size_t length)
@@ -74,13 +66,13 @@ static size_t plain_text_string(const char *text, size_t length)
     for (size_t i = 0; i < length && i < STRING_BYTES && text[i] != '\n'; i++) {
         if (text[i] == '\a')
             return i + 1;
-        if (plain_text_is_introducer(text + i, length - i))
-            return i + 1 < length && (text[i + 1] == '\\' || text[i + 1] == '\x9C') ? i + 2 : 0;
+        if (text[i] == ESCAPE)
+            return i + 1 < length && text[i + 1] == '\\' ? i + 2 : 0;
     }
     return 0;
 }
 
-/* The length of the rest of a sequence, behind ESC (or its C1 form) and KIND. */
+/* The length of the rest of a sequence, behind ESC and KIND. */
 static size_t plain_text_rest(char kind, const char *text, size_t length)
 {
     if (kind == '[')
@@ -88,15 +80,12 @@ static size_t plain_text_rest(char kind, const char *text, size_t length)
     return memchr("]P^_X", kind, 5) ? plain_text_string(text, length) : 0;
 }
 
-/* The sequence that TEXT starts with; 0: it starts with a character. */
+/* The sequence that TEXT starts with, whose first byte is ESC. Its C1 forms are for terminals that
+ * nobody has: in UTF-8 they are text that was decoded wrongly. */
 static size_t plain_text_sequence(const char *text, size_t length)
 {
     size_t end = 1;
 
-    if (text[0] != ESCAPE && plain_text_is_introducer(text, length))
-        return 2 + plain_text_rest((char)((unsigned char)text[1] - 0x40), text + 2, length - 2);
-    if (text[0] != ESCAPE)
-        return iscntrl((unsigned char)text[0]) ? 1 : 0;
     if (length > 1 && memchr("[]P^_X", text[1], 6))
         return 2 + plain_text_rest(text[1], text + 2, length - 2);
     while (end < length && plain_text_is_between(text[end], 0x20, 0x2F))
@@ -104,41 +93,20 @@ static size_t plain_text_sequence(const char *text, size_t length)
     return end < length && plain_text_is_between(text[end], 0x30, 0x7E) ? end + 1 : end;
 }
 
-/* Lines */
+/* Characters */
 
-static void plain_text_put(struct plain_text *plain, const char *text, size_t length)
+/* The length of the control character that TEXT starts with, and its number; 0: it is none. */
+static size_t plain_text_control(const char *text, size_t length, unsigned *ret)
 {
-    if (plain->is_returned) {
-        plain->length = plain->line;
-        plain->is_rewritten = true;
-        plain->is_returned = false;
-    }
-    plain_text_copy(plain, text, length);
-}
+    const unsigned char *bytes = (const unsigned char *)text;
 
-static void plain_text_erase_character(struct plain_text *plain)
-{
-    bool is_part = true;
-
-    while (is_part && plain->length > plain->line && !plain->is_returned)
-        is_part = plain_text_is_between(plain->bytes[--plain->length], 0x80, 0xBF);
-}
-
-/* Removes the blanks at the end of a rewritten line, which only cover its earlier states. */
-static void plain_text_finish_line(struct plain_text *plain)
-{
-    while (plain->is_rewritten && plain->length > plain->line &&
-           plain->bytes[plain->length - 1] == ' ')
-        plain->length--;
-    plain->is_rewritten = false;
-    plain->is_returned = false;
-}
-
-static void plain_text_end_line(struct plain_text *plain)
-{
-    plain_text_finish_line(plain);
-    plain->bytes[plain->length++] = '\n';
-    plain->line = plain->length;
+    *ret = bytes[0];
+    if (iscntrl(bytes[0]))
+        return 1;
+    if (bytes[0] != C1_LEAD || length < 2 || !plain_text_is_between(text[1], 0x80, 0x9F))
+        return 0;
+    *ret = bytes[1];
+    return 2;
 }
 
 /* How many bytes TEXT has, whose first one is of a character, before what may be something else. */
@@ -152,42 +120,77 @@ static size_t plain_text_characters(const char *text, size_t length)
     return end;
 }
 
-/* Takes what TEXT starts with; returns its length. */
-static size_t plain_text_step(struct plain_text *plain, const char *text, size_t length)
+static size_t plain_text_backspaces(const char *text, size_t length)
 {
-    size_t taken;
+    size_t count = 1;
+
+    while (count < length && text[count] == '\b')
+        count++;
+    return count;
+}
+
+/* Puts the character that TEXT starts with, or more; returns the length. */
+static size_t plain_text_put(struct line_states *lines, const char *text, size_t length)
+{
+    unsigned number;
+    size_t taken = plain_text_control(text, length, &number);
+    char escaped[ESCAPED_BYTES + 1];
+
+    if (taken == 0 || *text == '\t') {
+        taken = plain_text_characters(text, length);
+        line_states_put(lines, text, taken);
+        return taken;
+    }
+    snprintf(escaped, sizeof escaped, "\\x%02x", number & 0xFF);
+    line_states_put(lines, escaped, ESCAPED_BYTES);
+    return taken;
+}
+
+/* Takes what TEXT starts with; returns its length. */
+static size_t plain_text_step(struct line_states *lines, const char *text, size_t length)
+{
+    size_t count;
 
     switch (*text) {
     case '\n':
-        plain_text_end_line(plain);
+        line_states_end(lines);
         return 1;
     case '\r':
-        plain->is_returned = true;
+        line_states_return(lines);
         return 1;
     case '\b':
-        plain_text_erase_character(plain);
-        return 1;
-    case '\t':
-        plain_text_put(plain, text, 1);
-        return 1;
+        count = plain_text_backspaces(text, length);
+        line_states_back(lines, count);
+        return count;
+    case ESCAPE:
+        return plain_text_sequence(text, length);
     default:
-        taken = plain_text_sequence(text, length);
-        if (taken > 0)
-            return taken;
-        taken = plain_text_characters(text, length);
-        plain_text_put(plain, text, taken);
-        return taken;
+        return plain_text_put(lines, text, length);
     }
 }
 
-char *plain_text_clean(const char *text, size_t length, size_t *ret_length)
+/* The most bytes that TEXT has as plain text. */
+static size_t plain_text_most(const char *text, size_t length)
 {
-    struct plain_text plain = plain_text_new(length);
+    size_t most = length;
+
+    for (size_t i = 0; i < length; i++)
+        if (iscntrl((unsigned char)text[i]) || (unsigned char)text[i] == C1_LEAD)
+            most += ESCAPED_BYTES - 1;
+    return most;
+}
+
+char *plain_text_clean(const char *text, size_t length, size_t *ret_length, size_t *ret_untold)
+{
+    struct line_states lines = {.bytes = memory_new(plain_text_most(text, length) + 1, 1)};
 
     for (size_t i = 0; i < length;)
-        i += plain_text_step(&plain, text + i, length - i);
-    plain_text_finish_line(&plain);
-    return plain_text_take(&plain, ret_length);
+        i += plain_text_step(&lines, text + i, length - i);
+    line_states_finish(&lines);
+    lines.bytes[lines.length] = '\0';
+    *ret_length = lines.length;
+    *ret_untold = lines.untold;
+    return lines.bytes;
 }
 
 /* Repetitions */

@@ -117,7 +117,27 @@ def test_a_traceback_survives_floods_of_both_streams(server):
 def test_a_progress_bar_is_its_last_state(server):
     text = run(server, r"import sys" "\n"
                        r"for i in range(101): sys.stderr.write(f'\r{i:3}%|{i * chr(35)}|')")
-    assert text.endswith("Error output:\n100%|" + 100 * "#" + "|")
+    assert text.endswith("Error output:\n... [100 earlier states of this line left out] ...\n100%|" + 100 * "#" + "|")
+
+
+def test_rows_behind_carriage_returns_are_all_there(server):
+    result = server.call_tool("run_python", {"code": r"print('name,qty\rapple,3\rpear,5\r')"})
+    assert text_of(result).endswith("Code output: name,qty\napple,3\npear,5\n")
+    assert result["_meta"][client.RESULT]["stdout"] == "name,qty\napple,3\npear,5\n"
+
+
+def test_states_that_are_left_out_are_in_a_file(server):
+    text = run(server, r"for i in range(1000): print('row', i, end='\r')")
+    assert "Code output: ... [999 earlier states of this line left out] ...\nrow 999\n" in text
+    assert "Left out: 999 states of lines that were written over, in the output. The whole is in output.txt.\n" in text
+    assert run(server, r"print(open('output.txt', newline='').read().split('\r')[500])").endswith("row 500\n")
+
+
+def test_text_that_was_decoded_wrongly_is_whole(server):
+    text = run(server, r"""print("it’s 5 €".encode("cp1252").decode("latin-1"), "a\x85b \x9b31mred")""")
+    assert text.endswith("Code output: it\\x92s 5 \\x80 a\\x85b \\x9b31mred\n")
+    text = run(server, r"""import sys; sys.stdout.buffer.write(b"it\x92s \x9b31m, na\xc3\xafve\n")""")
+    assert text.endswith("Code output: it�s �31m, naïve\n")
 
 
 def test_files_of_scripts_are_not_written_to(server, tmp_path):

@@ -8,6 +8,7 @@
 #include "environments/process/runner/copies.h"
 #include "environments/process/runner/descendants.h"
 #include "environments/process/runner/identity.h"
+#include "environments/process/runner/left_files.h"
 #include "environments/process/runner/message.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
@@ -143,14 +144,24 @@ static void empty_tree_late(struct supervisor *supervisor)
     } while (!supervisor_reap(supervisor));
 }
 
+/* True when the program has succeeded, and what it has in /tmp goes with the tree. */
+static bool supervisor_has_own_files(const struct supervisor *supervisor)
+{
+    return supervisor->preparation->layers & LAYER_ROOT && WIFEXITED(supervisor->status) &&
+           WEXITSTATUS(supervisor->status) == 0;
+}
+
 /* The one way out: kills the remaining processes, reports, and ends, which ends the PID namespace
  * as well. */
 static _Noreturn void end_tree(struct supervisor *supervisor)
 {
     bool is_empty = empty_tree(supervisor);
 
-    if (supervisor->ended > 0 && !supervisor->failed)
+    if (supervisor->ended > 0 && !supervisor->failed) {
+        if (is_empty && supervisor_has_own_files(supervisor))
+            left_files_tell();
         tell_end(supervisor, is_empty);
+    }
     if (is_empty && supervisor->way->end)
         supervisor->way->end();
     if (!is_empty && !(supervisor->preparation->layers & LAYER_PID_NAMESPACE))

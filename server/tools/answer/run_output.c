@@ -24,8 +24,8 @@ static void run_output_read(struct run_output_stream *stream, const json_t *whol
 {
     size_t clean_length;
     size_t shorter_length;
-    AUTO_FREE char *clean =
-        plain_text_clean(json_string_value(whole), json_string_length(whole), &clean_length);
+    AUTO_FREE char *clean = plain_text_clean(json_string_value(whole), json_string_length(whole),
+                                             &clean_length, &stream->untold);
     AUTO_FREE char *shorter = plain_text_shorten(clean, clean_length, directory, &shorter_length);
 
     stream->text = plain_text_collapse(shorter, shorter_length, &stream->length);
@@ -96,7 +96,7 @@ void run_output_keep(struct run_output *output, struct run_facts *facts)
         const struct capture *capture = &facts->report->streams[i];
 
         stream->is_cut |= capture->total > capture->limit;
-        if (stream->is_cut)
+        if (stream->is_cut || stream->untold > 0)
             run_output_keep_stream(stream, run_output_kinds[i].stem, facts, facts->streams[i]);
     }
 }

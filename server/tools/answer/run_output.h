@@ -16,6 +16,7 @@ struct run_output_stream {
     char *text; /* owned */
     size_t length;
     bool is_cut;    /* a part of the stream is not in the text */
+    size_t untold;  /* states of lines that are not in it, and say something of their own */
     char *file;     /* owned: the name of the file that has it all; NULL: none was written */
     char *obstacle; /* owned: why there is no file; or NULL */
 };

@@ -84,21 +84,34 @@ static void result_text_add_output(struct buffer *text, const struct run_output 
     result_text_add(text, err->text, err->length);
 }
 
+/* What is left out of the stream NAME, which has BYTES. Owned by the caller. */
+static char *result_text_lack(const struct run_output_stream *stream, const char *name,
+                              uint64_t bytes)
+{
+    AUTO_FREE char *size = quantity_bytes(bytes);
+
+    if (stream->is_cut)
+        return memory_format("the middle of the %s, which has %s", name, size);
+    return memory_format("%zu states of lines that were written over, in the %s", stream->untold,
+                         name);
+}
+
 /* Where the rest of the stream NAME is, which has BYTES. */
 static void result_text_add_rest(struct buffer *text, const struct run_output_stream *stream,
                                  const char *name, uint64_t bytes, bool is_whole)
 {
-    AUTO_FREE char *size = quantity_bytes(bytes);
+    AUTO_FREE char *lack = NULL;
     AUTO_FREE char *line = NULL;
 
-    if (!stream->is_cut)
+    if (!stream->is_cut && stream->untold == 0)
         return;
+    lack = result_text_lack(stream, name, bytes);
     line = stream->file
-               ? memory_format("Left out: the middle of the %s, which has %s. %s is in %s.\n", name,
-                               size, is_whole ? "The whole" : "What was kept of it", stream->file)
-               : memory_format("Left out: the middle of the %s, which has %s. It could not be put "
-                               "into a file (%s): let the script write to one.\n",
-                               name, size, stream->obstacle);
+               ? memory_format("Left out: %s. %s is in %s.\n", lack,
+                               is_whole ? "The whole" : "What was kept of it", stream->file)
+               : memory_format("Left out: %s. It could not be put into a file (%s): let the script "
+                               "write to one.\n",
+                               lack, stream->obstacle);
     result_text_end_line(text);
     result_text_add_string(text, line);
 }

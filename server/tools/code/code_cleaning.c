@@ -1,5 +1,6 @@
 #include "server/tools/code/code_cleaning.h"
 
+#include "base/coding_line.h"
 #include "base/memory.h"
 #include "server/tools/code/code_fence.h"
 #include "server/tools/code/python_source.h"
@@ -57,17 +58,47 @@ static char *code_cleaning_copy(const char *code, size_t length)
     return copy;
 }
 
+/* A mark of a file in UTF-8, which is no character of the code. */
+static size_t code_cleaning_mark(const char *code, size_t length)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+
+    return length >= strlen(mark) && memcmp(code, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+}
+
+static void code_cleaning_do_magic(struct code_cleaning *cleaning)
+{
+    cleaning->had_magic = code_cleaning_has_magic(cleaning->text, cleaning->length);
+    if (!cleaning->had_magic)
+        return;
+    if (!cleaning->copy)
+        cleaning->copy = code_cleaning_copy(cleaning->text, cleaning->length);
+    cleaning->text = cleaning->copy;
+    code_cleaning_blank_magic(cleaning->copy, cleaning->length);
+}
+
+static void code_cleaning_do_coding(struct code_cleaning *cleaning)
+{
+    char *correct = coding_line_correct(cleaning->text, cleaning->length, &cleaning->length);
+
+    if (!correct)
+        return;
+    free(cleaning->copy);
+    cleaning->copy = correct;
+    cleaning->text = correct;
+}
+
 void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length)
 {
-    *ret = (struct code_cleaning){.length = length};
-    ret->copy = code_fence_remove(code, length, &ret->length);
+    const size_t mark = code_cleaning_mark(code, length);
+
+    *ret = (struct code_cleaning){.text = code + mark, .length = length - mark};
+    ret->copy = code_fence_remove(ret->text, ret->length, &ret->length);
     ret->had_fence = ret->copy != NULL;
-    ret->had_magic = code_cleaning_has_magic(ret->copy ? ret->copy : code, ret->length);
-    if (ret->had_magic && !ret->copy)
-        ret->copy = code_cleaning_copy(code, length);
-    if (ret->had_magic)
-        code_cleaning_blank_magic(ret->copy, ret->length);
-    ret->text = ret->copy ? ret->copy : code;
+    if (ret->copy)
+        ret->text = ret->copy;
+    code_cleaning_do_magic(ret);
+    code_cleaning_do_coding(ret);
 }
 
 void code_cleaning_deinit(struct code_cleaning *cleaning)

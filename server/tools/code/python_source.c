@@ -58,6 +58,39 @@ static void python_source_skip_string(struct python_source *source)
     source->is_lost = true;
 }
 
+/* Moves over what is no string. */
+static void python_source_pass(struct python_source *source)
+{
+    if (*source->at == '#') {
+        python_source_skip_comment(source);
+        return;
+    }
+    if (*source->at == '\\' && source->at + 1 < source->end)
+        python_source_step(source);
+    python_source_step(source);
+}
+
+bool python_source_next_string(struct python_source *source, const char **ret_start,
+                               const char **ret_end)
+{
+    while (source->at < source->end) {
+        const char *start = source->at;
+
+        if (*start != '\'' && *start != '"') {
+            python_source_pass(source);
+            continue;
+        }
+        source->is_lost = false;
+        python_source_skip_string(source);
+        if (source->is_lost)
+            continue;
+        *ret_start = start;
+        *ret_end = source->at;
+        return true;
+    }
+    return false;
+}
+
 /* Moves to the first character of a line that is not blank. */
 static bool python_source_begin(struct python_source *source, struct python_line *ret)
 {
@@ -127,18 +160,11 @@ static void python_source_finish(struct python_source *source, struct python_lin
             source->is_lost = true;
         if (depth == 0)
             python_source_note(source, line);
-        if (c == '#') {
-            python_source_skip_comment(source);
-            continue;
-        }
-        if (c == '\'' || c == '"') {
+        if (c == '\'' || c == '"')
             python_source_skip_string(source);
-        } else {
-            if (c == '\\' && source->at + 1 < source->end)
-                python_source_step(source);
-            python_source_step(source);
-        }
-        if (!python_is_blank(c) && c != '\n')
+        else
+            python_source_pass(source);
+        if (!python_is_blank(c) && c != '\n' && c != '#')
             last = source->at;
     }
     if (depth > 0)

@@ -27,6 +27,11 @@ void python_source_init(struct python_source *source, const char *code, size_t l
 /* The next line that is not blank. False at the end. */
 bool python_source_next(struct python_source *source, struct python_line *ret);
 
+/* The next string that is closed, from quote to quote. False at the end. Not for a source whose
+ * lines are read. */
+bool python_source_next_string(struct python_source *source, const char **ret_start,
+                               const char **ret_end);
+
 /* True when LINE begins with WORD as a word of its own. */
 bool python_line_begins(const struct python_line *line, const char *word);
 

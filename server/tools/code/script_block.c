@@ -3,12 +3,22 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/code/python_source.h"
 #include "server/tools/code/toml_reader.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define SCRIPT_BLOCK_NAME "the script's block (# /// script)"
+
+/* A search for blocks. A text inside a string only shows one: nothing there is a comment. */
+struct script_search {
+    const char *at;
+    const char *end;
+    struct python_source strings;
+    const char *string; /* a string that does not end before `at`, or NULL */
+    const char *string_end;
+};
 
 /* A physical line, without its end. */
 struct script_line {
@@ -59,18 +69,32 @@ static const char *script_block_find_end(const char **at, const char *end)
     return found;
 }
 
-/* The first block at or behind *AT, which moves behind the comments that have it. False: there is
- * none. */
-static bool script_block_next(const char **at, const char *end, struct script_line *ret)
+static void script_search_init(struct script_search *search, const char *code, size_t length)
 {
-    while (*at < end) {
-        const struct script_line line = script_line_next(at, end);
-        const char *start = *at;
+    *search = (struct script_search){.at = code, .end = code + length, .string_end = code};
+    python_source_init(&search->strings, code, length);
+}
+
+/* True when PLACE, which is not before the place of an earlier question, is inside a string. */
+static bool script_search_is_in_string(struct script_search *search, const char *place)
+{
+    while (search->string_end <= place &&
+           python_source_next_string(&search->strings, &search->string, &search->string_end))
+        ;
+    return search->string && search->string < place && place < search->string_end;
+}
+
+/* The next block. False: there is none. */
+static bool script_block_next(struct script_search *search, struct script_line *ret)
+{
+    while (search->at < search->end) {
+        const struct script_line line = script_line_next(&search->at, search->end);
+        const char *start = search->at;
         const char *stop;
 
-        if (!script_line_is(line, "# /// script"))
+        if (!script_line_is(line, "# /// script") || script_search_is_in_string(search, line.text))
             continue;
-        stop = script_block_find_end(at, end);
+        stop = script_block_find_end(&search->at, search->end);
         if (!stop || stop == start)
             continue;
         *ret = (struct script_line){start, (size_t)(stop - start)};
@@ -142,15 +166,15 @@ static int script_block_read_one(struct script_line block, json_t **ret, struct 
 
 int script_block_read(const char *code, size_t length, json_t **ret, struct error *err)
 {
-    const char *at = code;
-    const char *end = code + length;
+    struct script_search search;
     struct script_line block;
     struct script_line second;
 
     *ret = NULL;
-    if (!script_block_next(&at, end, &block))
+    script_search_init(&search, code, length);
+    if (!script_block_next(&search, &block))
         return 0;
-    if (script_block_next(&at, end, &second))
+    if (script_block_next(&search, &second))
         return error_set(err, ERROR_INVALID_ARGUMENTS, "%s is there twice", SCRIPT_BLOCK_NAME);
     return script_block_read_one(block, ret, err);
 }

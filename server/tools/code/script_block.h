@@ -4,7 +4,8 @@
  *     # requires-python = ">=3.11"
  *     # dependencies = ["requests<3", "rich"]
  *     # ///
- */
+ *
+ * Only comments are one: a program may have a string with the text of another program. */
 #pragma once
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/visible.h"
 #include "base/text.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
@@ -137,4 +138,44 @@ char *hint_own_file(const struct hint_facts *facts)
         return NULL;
     return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
                               "or removed. Use another name, and leave it out when you clean up.");
+}
+
+/* The NAMES of files in /tmp, as paths. Owned by the caller. */
+static char *hint_list_lost(const json_t *names)
+{
+    enum { SHOWN_BYTES = 100 };
+    char *list = memory_copy_string("");
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        AUTO_FREE char *former = list;
+        AUTO_FREE char *shown =
+            visible_line(json_string_value(name), json_string_length(name), SHOWN_BYTES);
+
+        list = memory_format("%s%s/tmp/%s", former, i > 0 ? ", " : "", shown);
+    }
+    return list;
+}
+
+/* A run that has failed is repaired first. */
+char *hint_lost_files(const struct hint_facts *facts)
+{
+    const json_t *left = facts->run->report->execution.left_files;
+    const json_t *names = json_object_get(left, "names");
+    const size_t count = (size_t)json_integer_value(json_object_get(left, "count"));
+    AUTO_FREE char *list = NULL;
+    AUTO_FREE char *more = NULL;
+
+    if (!facts->run->is_success || json_array_size(names) == 0)
+        return NULL;
+    list = hint_list_lost(names);
+    more = count > json_array_size(names)
+               ? memory_format(" and %zu more", count - json_array_size(names))
+               : memory_copy_string("");
+    return memory_format(
+        "Gone with this run: %s%s. /tmp is each run's own. Write files that should "
+        "stay, and pictures that should be shown, into the working directory: "
+        "use relative paths.",
+        list, more);
 }

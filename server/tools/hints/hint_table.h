@@ -21,6 +21,7 @@ char *hint_unused_block(const struct hint_facts *facts);
 char *hint_found_file(const struct hint_facts *facts);
 char *hint_missing_file(const struct hint_facts *facts);
 char *hint_own_file(const struct hint_facts *facts);
+char *hint_lost_files(const struct hint_facts *facts);
 
 /* hint_network.c */
 char *hint_network(const struct hint_facts *facts);

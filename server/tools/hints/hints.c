@@ -53,21 +53,39 @@ static char *hint_path(const struct hint_facts *facts)
 
 /* In the order in which they are said: changes to the code, causes of failures, other facts. */
 static const hint_fn hint_table[] = {
-    hint_removed_fence,   hint_removed_magic,  hint_fence,
-    hint_pip_command,     hint_shell_command,  hint_magic,
-    hint_await,           hint_module,         hint_managed_python,
-    hint_unused_block,    hint_path,           hint_own_file,
-    hint_network,         hint_refused_call,   hint_system_packages,
-    hint_input,           hint_undefined_name, hint_threads,
-    hint_memory,          hint_timeout,        hint_screen,
-    hint_notebook,        hint_crash,          hint_left_running,
-    hint_bare_expression, hint_missing_layer,
+    hint_removed_fence,
+    hint_removed_magic,
+    hint_fence,
+    hint_pip_command,
+    hint_shell_command,
+    hint_magic,
+    hint_await,
+    hint_module,
+    hint_managed_python,
+    hint_unused_block,
+    hint_path,
+    hint_own_file,
+    hint_network,
+    hint_refused_call,
+    hint_system_packages,
+    hint_input,
+    hint_undefined_name,
+    hint_threads,
+    hint_memory,
+    hint_timeout,
+    hint_screen,
+    hint_notebook,
+    hint_crash,
+    hint_left_running,
+    hint_lost_files,
+    hint_bare_expression,
+    hint_missing_layer,
 };
 
 /* The hints for a person who has written the script. */
 static const hint_fn hint_terminal_table[] = {
-    hint_network, hint_closed_place, hint_refused_call, hint_system_packages,
-    hint_input,   hint_threads,      hint_memory,       hint_crash,
+    hint_network, hint_closed_place, hint_refused_call, hint_system_packages, hint_input,
+    hint_threads, hint_memory,       hint_crash,        hint_lost_files,
 };
 
 /* A script that has succeeded may show a traceback as well. */

@@ -22,6 +22,12 @@ static const struct {
      "x\n                                           \ny", false, true},
     {"```\n%matplotlib inline\nx\n```", "   \n                  \nx\n", true, true},
 
+    {"# -*- coding: cp1252 -*-\nx", "# -*- coding: utf-8 -*-\nx", false, false},
+    {"```python\n# coding: gbk\nx\n```", "         \n# coding: utf-8\nx\n", true, false},
+    {"%matplotlib inline\n# coding: gbk\nx", "                  \n# coding: utf-8\nx", false, true},
+    {"\xEF\xBB\xBF# coding: cp1252\nx", "# coding: utf-8\nx", false, false},
+    {"\xEF\xBB\xBF```\nx\n```", "   \nx\n", true, false},
+
     {"%timeit x", NULL, false, false},
     {"x = '''\n%matplotlib inline\n'''", NULL, false, false},
     {"x = (7\n%matplotlib)", NULL, false, false},
@@ -46,10 +52,24 @@ static void test_only_what_is_certain_is_removed(void **state)
     }
 }
 
+static void test_a_mark_before_the_code_is_no_character_of_it(void **state)
+{
+    static const char code[] = "\xEF\xBB\xBFprint(1)";
+    struct code_cleaning cleaned;
+
+    (void)state;
+    code_cleaning_do(&cleaned, code, strlen(code));
+    assert_ptr_equal(cleaned.text, code + 3);
+    assert_int_equal(cleaned.length, strlen("print(1)"));
+    assert_null(cleaned.copy);
+    code_cleaning_deinit(&cleaned);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_what_is_certain_is_removed),
+        cmocka_unit_test(test_a_mark_before_the_code_is_no_character_of_it),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

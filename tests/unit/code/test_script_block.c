@@ -38,6 +38,21 @@ static const struct {
     {"# /// other\n# dependencies = ['a']\n# ///\n", "", NULL},
     {" # /// script\n# dependencies = ['a']\n# ///\n", "", NULL},
 
+    /* Only shown: */
+    {"t = '''\n# /// script\n# dependencies = ['a']\n# ///\n'''", "", NULL},
+    {"open('f', 'w').write(rb\"\"\"# x\n# /// script\n# dependencies = ['a']\n# ///\n\"\"\")", "",
+     NULL},
+    {"# don't\nx = f'''{y}'''; t = '''\n# /// script\n# a = [\n# ///\n'''\n"
+     "# /// script\n# dependencies = ['b']\n# ///\n",
+     "{\"type\":\"venv\",\"pip_packages\":[\"b\"]}", NULL},
+    /* No strings: */
+    {"# it's '''\nx = (1,\n# /// script\n# dependencies = ['a']\n# ///\n)",
+     "{\"type\":\"venv\",\"pip_packages\":[\"a\"]}", NULL},
+    {"x = 'not closed\n# /// script\n# dependencies = ['a']\n# ///\n",
+     "{\"type\":\"venv\",\"pip_packages\":[\"a\"]}", NULL},
+    {"x = '''\n'''\n# /// script\n# dependencies = ['a']\n# ///\n'''not closed",
+     "{\"type\":\"venv\",\"pip_packages\":[\"a\"]}", NULL},
+
     {"# /// script\n# dependencies = 'a'\n# ///\n", NULL,
      "the script's block (# /// script): dependencies must be an array of strings"},
     {"# /// script\n# dependencies = [1]\n# ///\n", NULL,
@@ -87,11 +102,30 @@ static void test_many_beginnings_take_no_time(void **state)
     assert_null(definition);
 }
 
+/* A string is looked at once, however many lines of it could begin a block. */
+static void test_many_shown_beginnings_take_no_time(void **state)
+{
+    enum { LINES = 80000 };
+    static const char line[] = "# /// script\n";
+    AUTO_FREE char *code = memory_new(LINES + 1, sizeof line);
+    AUTO_JSON json_t *definition = NULL;
+    struct error err = ERROR_INIT;
+    char *end = stpcpy(code, "'''\n");
+
+    (void)state;
+    for (size_t i = 0; i < LINES; i++)
+        end = stpcpy(end, line);
+    strcpy(end, "'''");
+    assert_int_equal(script_block_read(code, strlen(code), &definition, &err), 0);
+    assert_null(definition);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_block_of_a_script_is_a_definition),
         cmocka_unit_test(test_many_beginnings_take_no_time),
+        cmocka_unit_test(test_many_shown_beginnings_take_no_time),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -150,6 +150,7 @@ static struct run_report stage_report(const json_t *changes)
                 .leftovers =
                     (unsigned)json_integer_value(json_object_get(changes, "ended_processes")),
                 .stacks = json_object_get(changes, "stacks"),
+                .left_files = json_object_get(changes, "left_files"),
             },
     };
 }

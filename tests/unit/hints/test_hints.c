@@ -170,6 +170,14 @@ SHOW(test_habits, //
      {"Popen(['server'])", NULL, "1 process of it still ran and was ended",
       "{\"success\": true, \"stdout\": \"x\", \"ended_processes\": 1}"},
      {"Popen(['server']); 1/0", NULL, NULL, "{\"ended_processes\": 1}"},
+     {"df.to_csv('/tmp/report.csv')", NULL,
+      "Gone with this run: /tmp/report.csv. /tmp is each run's own. Write files that should stay, "
+      "and "
+      "pictures that should be shown, into the working directory: use relative paths.",
+      "{\"success\": true, \"left_files\": {\"count\": 1, \"names\": [\"report.csv\"]}}"},
+     {"write()", NULL, "/tmp/a, /tmp/<U+001B>[31m and 9 more. ",
+      "{\"success\": true, \"left_files\": {\"count\": 11, \"names\": [\"a\", \"\\u001b[31m\"]}}"},
+     {"write(); 1/0", NULL, NULL, "{\"left_files\": {\"count\": 1, \"names\": [\"a\"]}}"},
      {"plt.show()", NULL, NULL, "{\"success\": true, \"files\": [{\"path\": \"figure-1.png\"}]}"},
      {"6 * 7", NULL, "Line 1 is a bare expression", SUCCESS},
      {"import os\nx = 7\nx # the answer\n\n", NULL, "Line 3 is a bare expression", SUCCESS},

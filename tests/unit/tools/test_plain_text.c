@@ -16,18 +16,37 @@ struct plain_case {
     const char *plain;
 };
 
-static void test_a_line_is_what_a_terminal_would_show_in_the_end(void **state)
+static char *clean(const char *text, size_t *ret_length)
+{
+    size_t untold;
+
+    return plain_text_clean(text, strlen(text), ret_length, &untold);
+}
+
+static void test_a_line_has_all_states_that_are_short(void **state)
 {
     static const struct plain_case cases[] = {
         {"", ""},
         {"plain, na\xC3\xAFve\ttab\n", "plain, na\xC3\xAFve\ttab\n"},
-        {" 10%\r 50%\r100%\nnext", "100%\nnext"},
-        {" 10%\r 50%\r", " 50%"},
-        {"\r 10%\r 50%|####   |\r100%|#######|\ndone\n", "100%|#######|\ndone\n"},
+        {" 10%\r 50%\r100%\nnext", " 10%\n 50%\n100%\nnext"},
+        {" 10%\r 50%\r", " 10%\n 50%"},
+        {"\r 50%|###   |\r100%|######|\ndone\n", " 50%|###   |\n100%|######|\ndone\n"},
+        {"name,qty\rapple,3\rpear,5\r", "name,qty\napple,3\npear,5"},
+        {"name,qty\rapple,3\rpear,5\r\n", "name,qty\napple,3\npear,5\n"},
         {"one\r\ntwo\r\n", "one\ntwo\n"},
         {"one\r\r\ntwo", "one\ntwo"},
-        {"working\r       \rdone\n", "done\n"},
-        {"working\r       \r\nnext", "\nnext"},
+        {"  \r\n", "  \n"},
+        /* What only clears the line, or says it again, is no state. */
+        {"working\r       \rdone\n", "working\ndone\n"},
+        {"working   \rdone   \nnext", "working   \ndone\nnext"},
+        {"   \rdone\n", "done\n"},
+        {"working\r       \r\nnext", "working\nnext"},
+        {"working\r       \r", "working"},
+        {"done\rdone\rdone  \n", "done\n"},
+        /* Backspaces that take back all of a state are a return. */
+        {"a,1\b\b\bb,22", "a,1\nb,22"},
+        {"5%\b\b10%\b\b\b\r99%\n", "5%\n10%\n99%\n"},
+        {"abc\b\bx", "ax"},
         {"  kept  \n", "  kept  \n"},
         {"|\b/\b-\bok", "ok"},
         {"B\bBold \xE6\x97\xA5\b\xE6\x9C\xAC", "Bold \xE6\x9C\xAC"},
@@ -37,7 +56,7 @@ static void test_a_line_is_what_a_terminal_would_show_in_the_end(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t length;
-        AUTO_FREE char *plain = plain_text_clean(cases[i].text, strlen(cases[i].text), &length);
+        AUTO_FREE char *plain = clean(cases[i].text, &length);
 
         assert_string_equal(plain, cases[i].plain);
         assert_int_equal(length, strlen(cases[i].plain));
@@ -52,18 +71,39 @@ static void test_control_sequences_are_gone(void **state)
         {"\x1B(Ba\x1B=b\x1B"
          "7c",
          "abc"},
-        {"\xC2\x9B"
-         "31mred\xC2\x85.\xC2\x9D"
-         "0;t\xC2\x9C!",
-         "red.!"},
-        {"a\x01\x07\x0B\x0C\x7Fz", "az"},
         {"\x1B", ""},
         {"\x1B[", ""},
         {"x\x1B[31", "x"},
         {"\x1B]never ends\nthe next line", "never ends\nthe next line"},
-        {"\x1B]0;never ends\x1B[1m, but here\a!", "0;never ends, but here!"},
-        {"\x1B]\x1B]\xC2\x9D\x1B]0;title\a!", "!"},
+        {"\x1B]0;never ends\x1B[1m, but here\a!", "0;never ends, but here\\x07!"},
+        {"\x1B]\x1B]\x1B]0;title\a!", "!"},
         {"\x1B[3\nx", "\nx"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        size_t length;
+        AUTO_FREE char *plain = clean(cases[i].text, &length);
+
+        assert_string_equal(plain, cases[i].plain);
+    }
+}
+
+static void test_control_characters_are_shown(void **state)
+{
+    static const struct plain_case cases[] = {
+        {"it\xC2\x92s", "it\\x92s"},
+        {"a\xC2\x85"
+         "b",
+         "a\\x85b"},
+        /* Only ESC begins a sequence. */
+        {"\xC2\x9B"
+         "31mred\xC2\x9D"
+         "0;t\xC2\x9C!",
+         "\\x9b31mred\\x9d0;t\\x9c!"},
+        {"\x1B]0;title\xC2\x9Cmore", "0;title\\x9cmore"},
+        {"a\x01\x07\x0B\x0C\x7Fz", "a\\x01\\x07\\x0b\\x0c\\x7fz"},
+        {"\xC2\x80\r\xC2\x9F", "\\x80\n\\x9f"},
         {"\xC2", "\xC2"},
         {"\xC2\xA0", "\xC2\xA0"}, /* a blank */
     };
@@ -71,9 +111,10 @@ static void test_control_sequences_are_gone(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t length;
-        AUTO_FREE char *plain = plain_text_clean(cases[i].text, strlen(cases[i].text), &length);
+        AUTO_FREE char *plain = clean(cases[i].text, &length);
 
         assert_string_equal(plain, cases[i].plain);
+        assert_int_equal(length, strlen(cases[i].plain));
     }
 }
 
@@ -154,8 +195,9 @@ static void test_files_of_the_directory_have_short_names_in_tracebacks(void **st
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_line_is_what_a_terminal_would_show_in_the_end),
+        cmocka_unit_test(test_a_line_has_all_states_that_are_short),
         cmocka_unit_test(test_control_sequences_are_gone),
+        cmocka_unit_test(test_control_characters_are_shown),
         cmocka_unit_test(test_many_equal_lines_become_a_count),
         cmocka_unit_test(test_the_last_line_needs_no_newline_to_be_equal),
         cmocka_unit_test(test_files_of_the_directory_have_short_names_in_tracebacks),

@@ -75,11 +75,42 @@ static void test_both_streams_are_shown_within_what_a_model_can_read(void **stat
     assert_ends(&output.streams[PROCESS_STDERR], "\n19999\nKeyError: 'plum'\n");
 }
 
+/* ROW, COUNT times. Owned by the caller. */
+static char *returned(const char *row, int count)
+{
+    char *text = memory_new((size_t)count * (strlen(row) + 8) + 1, 1);
+    char *end = text;
+
+    for (int i = 0; i < count; i++)
+        end += sprintf(end, "%s%d\r", row, i);
+    return text;
+}
+
+static void test_a_line_that_lacks_states_is_not_whole(void **state)
+{
+    AUTO_FREE char *rows = returned("row ", 1000);
+    AUTO_FREE char *bar = returned("10 % ", 1000);
+    AUTO_JSON json_t *some = brief_of("name\rqty\r", "");
+    AUTO_JSON json_t *many = brief_of("", rows);
+    AUTO_JSON json_t *progress = brief_of("", bar);
+
+    (void)state;
+    assert_string_equal(json_object_get_string(some, "stdout"), "name\nqty");
+    assert_true(json_is_false(json_object_get(some, "truncated")));
+    assert_string_equal(json_object_get_string(many, "stderr"),
+                        "... [999 earlier states of this line left out] ...\nrow 999");
+    assert_true(json_is_true(json_object_get(many, "truncated")));
+    assert_string_equal(json_object_get_string(progress, "stderr"),
+                        "... [999 earlier states of this line left out] ...\n10 % 999");
+    assert_true(json_is_false(json_object_get(progress, "truncated")));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_short_output_is_as_it_was_printed),
         cmocka_unit_test(test_both_streams_are_shown_within_what_a_model_can_read),
+        cmocka_unit_test(test_a_line_that_lacks_states_is_not_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
