@@ -172,13 +172,32 @@ static bool hint_has_listed_nothing(const struct hint_facts *facts)
     return facts->run->is_success && has_call && is_nothing;
 }
 
+/* True when git has found no project, and says so or ends with its status for that. A command that
+ * reaches another place fails with this status, too. */
+static bool hint_has_missed_repository(const struct hint_facts *facts)
+{
+    static const char *const remote[] = {"clone", "fetch", "pull", "push", "ls-remote"};
+    const char *message = facts->failure.message;
+
+    if (hint_prints(facts, "fatal: not a git repository"))
+        return true;
+    if (!hint_is_about(facts, "subprocess.CalledProcessError") ||
+        !text_starts_with(message, "Command ") || !strstr(message, "'git") ||
+        !strstr(message, "exit status 128."))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(remote); i++)
+        if (strstr(message, remote[i]))
+            return false;
+    return true;
+}
+
 /* Where the files of the project are that a script has looked for. */
 char *hint_project(const struct hint_facts *facts)
 {
     AUTO_FREE char *places = NULL;
 
     if (facts->is_project ||
-        (!hint_prints(facts, "fatal: not a git repository") && !hint_has_listed_nothing(facts)))
+        (!hint_has_missed_repository(facts) && !hint_has_listed_nothing(facts)))
         return NULL;
     places = hint_readable_places(facts);
     return memory_format("The working directory is not a project: it has only what calls have put "

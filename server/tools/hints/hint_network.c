@@ -65,7 +65,7 @@ static bool hint_missed_connection(const struct hint_facts *facts)
 {
     static const char *const words[] = {
         "Could not connect to the endpoint URL: ", /* boto */
-        "APIConnectionError: Connection error",    /* openai, anthropic */
+        "Connection error.",                       /* openai, anthropic */
         "All connection attempts failed",          /* httpx with anyio */
         "We couldn't connect to 'https://huggingface.co'",
         "and we cannot find the requested files in the local cache", /* huggingface_hub */

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/hint_table.h"
 #include "server/tools/hints/module_names.h"
@@ -66,9 +67,9 @@ char *hint_module(const struct hint_facts *facts)
         name, json_string_value(json_array_get(packages, 0)), advice);
 }
 
-/* The package that a library says it needs for something that not all of its users do. Owned by the
- * caller; NULL: none. */
-static char *hint_find_optional(const struct hint_facts *facts)
+/* The package of a message in which a library says what it needs for something that not all of its
+ * users do; NULL: none. */
+static const char *hint_find_message(const struct hint_facts *facts)
 {
     static const struct {
         const char *words;
@@ -79,33 +80,49 @@ static char *hint_find_optional(const struct hint_facts *facts)
         {"Couldn't find a tree builder with the features you requested: lxml", "lxml"},
         {"Couldn't find a tree builder with the features you requested: html5lib", "html5lib"},
         {"requires the kaleido package", "kaleido"},
+        {"requires the Kaleido package", "kaleido"},
         {"but the 'h2' package is not installed", "h2"},
         {"Missing dependencies for SOCKS support", "pysocks"},
+        {"Using a URI string requires 'sqlalchemy' version", "sqlalchemy"},
+        {"Using URI string without sqlalchemy installed", "sqlalchemy"},
     };
-    const char *message = facts->failure.message;
 
-    for (size_t i = 0; message && i < ARRAY_SIZE(table); i++)
-        if (strstr(message, table[i].words))
-            return memory_copy_string(table[i].package);
-    if (!hint_is_about(facts, "ImportError") ||
-        !text_starts_with(message, "Missing optional dependency '"))
+    for (size_t i = 0; facts->failure.type && i < ARRAY_SIZE(table); i++)
+        if (strstr(facts->errors, table[i].words))
+            return table[i].package;
+    return NULL;
+}
+
+/* The module that pandas names as optional. Owned by the caller; NULL: none. */
+static char *hint_find_optional(const struct hint_facts *facts)
+{
+    static const char words[] = "`Import ";
+    const char *message = facts->failure.message;
+    const char *name;
+
+    if (!hint_is_about(facts, "ImportError"))
         return NULL;
-    return hint_quoted(message);
+    if (text_starts_with(message, "Missing optional dependency '"))
+        return hint_quoted(message);
+    name = text_starts_with(message, words) ? message + strlen(words) : "";
+    return strstr(name, "` failed.")
+               ? memory_format("%.*s", (int)python_name_length(name, name + strlen(name)), name)
+               : NULL;
 }
 
 char *hint_optional_module(const struct hint_facts *facts)
 {
     AUTO_FREE char *name = hint_find_optional(facts);
-    const struct module_name known = name ? module_name_find(name) : (struct module_name){0};
+    const char *package = name ? module_name_find(name).package : hint_find_message(facts);
     AUTO_JSON json_t *packages = NULL;
     AUTO_FREE char *advice = NULL;
 
-    if (!name)
+    if (!package)
         return NULL;
-    packages = json_pack("[s]", known.package ? known.package : name);
+    packages = json_pack("[s]", package);
     advice = package_advice(facts, packages);
     return memory_format("That needs the package %s, which this environment does not have. %s",
-                         json_string_value(json_array_get(packages, 0)), advice);
+                         package, advice);
 }
 
 /* Words of Python and pip when a script has called pip: by PEP 668, because there is no pip, or

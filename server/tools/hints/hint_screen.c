@@ -34,10 +34,11 @@ static char *hint_of_message(const struct hint_facts *facts)
     return NULL;
 }
 
-/* What a script has shown to nobody, without an error. */
+/* What a script has shown to nobody, without an error. It may have written it to a file as well. */
 static char *hint_unseen(const struct hint_facts *facts)
 {
-    if (!facts->run->is_success || facts->run->setting->session)
+    if (!facts->run->is_success || facts->run->setting->session ||
+        json_array_size(facts->run->files) > 0)
         return NULL;
     if (hint_code_has(facts, "webbrowser.open"))
         return memory_copy_string("There is no browser and no screen here: nobody has seen what "

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { VARIABLE_BYTES = 3 }; /* the shortest name that is taken for one */
+
 static bool hint_is_about_any(const struct hint_facts *facts, const char *const *types)
 {
     for (; *types; types++)
@@ -41,15 +43,17 @@ char *hint_input(const struct hint_facts *facts)
                               "the values into the code.");
 }
 
-/* True when what has failed, or is shown, can come from an empty input. */
+/* True when a script that shows nothing, or what has failed, can have met an empty input. A cell
+ * may only define something. */
 static bool hint_may_lack_input(const struct hint_facts *facts)
 {
     static const char *const types[] = {"IndexError", "ValueError", "StopIteration",
                                         "json.decoder.JSONDecodeError", NULL};
 
-    return (facts->run->is_success && facts->is_silent &&
-            json_array_size(facts->run->files) == 0) ||
-           hint_is_about_any(facts, types);
+    if (hint_is_about_any(facts, types))
+        return true;
+    return facts->run->is_success && facts->is_silent && !facts->run->setting->session &&
+           json_array_size(facts->run->files) == 0;
 }
 
 char *hint_standard_input(const struct hint_facts *facts)
@@ -77,6 +81,27 @@ static bool hint_misses_arguments(const struct hint_facts *facts)
     return false;
 }
 
+/* True when a line of TEXT begins with WORD. */
+static bool hint_has_line(const char *text, const char *word)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (text_starts_with(line, word))
+            return true;
+    }
+    return false;
+}
+
+static bool hint_says_usage(const struct hint_facts *facts)
+{
+    static const char *const words[] = {"usage: ", "Usage: ", "USAGE: "};
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (hint_has_line(facts->output, words[i]) || hint_has_line(facts->errors, words[i]))
+            return true;
+    return false;
+}
+
 /* True when a script that looks at its arguments has failed, or says how it is called. */
 static bool hint_looks_at_arguments(const struct hint_facts *facts)
 {
@@ -86,8 +111,7 @@ static bool hint_looks_at_arguments(const struct hint_facts *facts)
         return false;
     if (facts->failure.type)
         return hint_is_about_any(facts, types) && hint_failed_at(facts, "argv");
-    return hint_prints(facts, "usage:") || hint_prints(facts, "Usage:") ||
-           hint_prints(facts, "USAGE:");
+    return hint_says_usage(facts);
 }
 
 char *hint_arguments(const struct hint_facts *facts)
@@ -101,17 +125,22 @@ char *hint_arguments(const struct hint_facts *facts)
     return NULL;
 }
 
-/* The name before " environment variable" in MESSAGE, as clients of services say which key they
- * miss. Owned by the caller; NULL: there is none. */
+/* The first name in MESSAGE, about an environment variable, that is one of a variable: with an
+ * underscore, in capitals. Owned by the caller; NULL: there is none. */
 static char *hint_variable_in(const char *message)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    const char *end = strstr(message, " environment variable");
-    const char *start = end;
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-    while (start && start > message && strchr(letters, start[-1]))
-        start--;
-    return !end || end - start < 3 ? NULL : memory_format("%.*s", (int)(end - start), start);
+    if (!strstr(message, " environment variable"))
+        return NULL;
+    for (const char *at = message; *(at += strcspn(at, letters));) {
+        const size_t length = strspn(at, letters);
+
+        if (length >= VARIABLE_BYTES && memchr(at, '_', length))
+            return memory_format("%.*s", (int)length, at);
+        at += length;
+    }
+    return NULL;
 }
 
 /* True when the innermost frame is in FILE, the end of a path with its quote. */
@@ -130,18 +159,31 @@ static bool hint_is_from_environ(const struct hint_facts *facts)
            (hint_failed_in(facts, "\"<frozen os>\"") || hint_failed_in(facts, "/os.py\""));
 }
 
+/* Messages of clients of services that have found no key at all. */
+static bool hint_misses_credentials(const struct hint_facts *facts)
+{
+    return strstr(facts->failure.message, "Unable to locate credentials") || /* boto */
+           strstr(facts->failure.message,
+                  "Could not resolve authentication method"); /* anthropic */
+}
+
+#define SET_IT "set %s in the code; the operator can set variables for all scripts."
+
 char *hint_variable(const struct hint_facts *facts)
 {
     AUTO_FREE char *name = NULL;
 
     if (!facts->failure.type)
         return NULL;
+    if (hint_misses_credentials(facts))
+        return memory_format("Scripts have none of your credentials and environment variables. If "
+                             "you know them, " SET_IT,
+                             "them");
     name = hint_is_from_environ(facts) ? hint_quoted(facts->failure.message)
                                        : hint_variable_in(facts->failure.message);
     if (!name)
         return NULL;
     return memory_format("Scripts have none of your environment variables, so %s is not set. If "
-                         "you know its value, set it in the code; the operator can set it for all "
-                         "scripts.",
-                         name);
+                         "you know its value, " SET_IT,
+                         name, "it");
 }

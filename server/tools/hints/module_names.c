@@ -67,6 +67,7 @@ static const struct {
     {"MySQLdb", {.package = "mysqlclient"}},
     {"nacl", {.package = "pynacl"}},
     {"netCDF4", {.package = "netcdf4"}},
+    {"odf", {.package = "odfpy"}},
     {"OpenSSL", {.package = "pyopenssl"}},
     {"osgeo", {.package = "gdal"}},
     {"PIL", {.package = "pillow"}},

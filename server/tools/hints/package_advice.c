@@ -65,33 +65,6 @@ static bool package_advice_has_block(const struct hint_facts *facts)
            definition;
 }
 
-/* Packages of the modules that the code imports, those of them that are known. New reference. */
-static json_t *package_advice_imported(const struct hint_facts *facts)
-{
-    AUTO_JSON json_t *names = import_names_read(facts->code->text, facts->code->length);
-    json_t *packages = json_array();
-    const json_t *name;
-    size_t i;
-
-    json_array_foreach (names, i, name) {
-        const char *package = module_name_find(json_string_value(name)).package;
-
-        if (package && package_advice_lists(facts->environment, package))
-            json_array_append_new(packages, json_string(package));
-    }
-    return packages;
-}
-
-/* What the environment has, for a definition that is to have more: the packages that it lists, or
- * those that the code imports from a Python with packages of its own. New reference. */
-static json_t *package_advice_own(const struct hint_facts *facts)
-{
-    const json_t *listed = packages_definition_read(facts->environment->definition).pip_packages;
-
-    return json_array_size(listed) > 0 ? json_copy((json_t *)listed)
-                                       : package_advice_imported(facts);
-}
-
 static bool package_advice_has(const json_t *list, const json_t *package)
 {
     const json_t *item;
@@ -112,6 +85,36 @@ static void package_advice_add(json_t *list, const json_t *more)
     json_array_foreach (more, i, item)
         if (!package_advice_has(list, item))
             json_array_append(list, item);
+}
+
+/* Packages of the modules that the code imports, those of them that are known. New reference. */
+static json_t *package_advice_imported(const struct hint_facts *facts)
+{
+    AUTO_JSON json_t *names = import_names_read(facts->code->text, facts->code->length);
+    json_t *packages = json_array();
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        const char *whole = json_string_value(name);
+        AUTO_FREE char *module = memory_format("%.*s", (int)strcspn(whole, "."), whole);
+        const char *package = module_name_find(module).package;
+        AUTO_JSON json_t *added = package ? json_pack("[s]", package) : NULL;
+
+        if (package && package_advice_lists(facts->environment, package))
+            package_advice_add(packages, added);
+    }
+    return packages;
+}
+
+/* What the environment has, for a definition that is to have more: the packages that it lists, or
+ * those that the code imports from a Python with packages of its own. New reference. */
+static json_t *package_advice_own(const struct hint_facts *facts)
+{
+    const json_t *listed = packages_definition_read(facts->environment->definition).pip_packages;
+
+    return json_array_size(listed) > 0 ? json_copy((json_t *)listed)
+                                       : package_advice_imported(facts);
 }
 
 /* The definition of the call with PACKAGES added, or a new one that has what the environment has.

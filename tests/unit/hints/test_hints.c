@@ -247,6 +247,10 @@ SHOW(test_values_from_outside, //
       "Scripts get no arguments here: write"},
      {"if len(sys.argv) < 2:\n    sys.exit('Usage: a.py FILE')", "Usage: a.py FILE\n",
       "Scripts get no arguments here: write"},
+     {"print(len(sys.argv))\nprint('Memory usage: 1')", NULL, NULL,
+      "{\"success\": true, \"stdout\": \"1\\nMemory usage: 1\\n\"}"},
+     {"print(len(sys.argv))\nprint('Usage: a')", NULL, "Scripts get no arguments here",
+      "{\"success\": true, \"stdout\": \"1\\nUsage: a\\n\"}"},
      {"x = [][1]\nprint(sys.argv)", FRAME(1) NO_ITEM, NULL},
      {"print('Usage: a.py FILE')", NULL, NULL, "{\"success\": true, \"stdout\": \"Usage: x\\n\"}"},
      {"import os\nos.environ['OPENAI_API_KEY']", NO_KEY,
@@ -255,6 +259,12 @@ SHOW(test_values_from_outside, //
       FRAME(1) "openai.OpenAIError: The api_key client option must be set either by passing "
                "api_key to the client or by setting the OPENAI_API_KEY environment variable\n",
       "so OPENAI_API_KEY is not set"},
+     {"x",
+      FRAME(1) "openai.OpenAIError: Missing credentials. Please pass an `api_key`, or set the "
+               "`OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.\n",
+      "so OPENAI_API_KEY is not set"},
+     {"x", FRAME(1) "botocore.exceptions.NoCredentialsError: Unable to locate credentials\n",
+      "Scripts have none of your credentials"},
      {"x['OPENAI_API_KEY']", FRAME(1) "KeyError: 'OPENAI_API_KEY'\n", NULL},
      {"x", FRAME(1) "ValueError: bad environment variable\n", NULL}, {"x", NO_KEY, NULL, SUCCESS})
 
@@ -288,6 +298,14 @@ SHOW(test_paths_of_elsewhere, //
       "in `files`.",
       SUCCESS},
      {"run('git log')", "fatal: not a git repository\n", NULL, SUCCESS, NULL, IN_PROJECT},
+     {"run(['git', 'log'])",
+      FRAME(1) "subprocess.CalledProcessError: Command '['git', 'log']' returned non-zero exit "
+               "status 128.\n",
+      "The working directory is not a project"},
+     {"run('git clone x')",
+      FRAME(1) "subprocess.CalledProcessError: Command 'git clone x' returned non-zero exit status "
+               "128.\n",
+      NULL},
      {"run('git log')", "fatal: not a git repository\n",
       "there. Scripts here can also read /srv/data: use absolute paths for that.", IN_HELD},
      {"print(os.listdir('.'))", NULL, "The working directory is not a project",
@@ -316,11 +334,14 @@ SHOW(test_what_nobody_sees, //
      {"from PIL import Image\nimage.show()", NULL, "image.save(", SUCCESS},
      {"import matplotlib.pyplot as plt\nfrom PIL import Image\nplt.show()\nprint(1)", NULL, NULL,
       "{\"success\": true, \"stdout\": \"1\\n\"}"},
+     {"import plotly.express as px\nfig.show()", NULL, NULL,
+      "{\"success\": true, \"files\": [{\"path\": \"a.html\"}]}"},
      {"df.show()\nprint(1)", NULL, NULL, "{\"success\": true, \"stdout\": \"1\\n\"}"})
 
 #define NO_OPTION(NAME)                                                                            \
-    FRAME(1) "ImportError: Missing optional dependency '" NAME "'.  Use pip or conda to "          \
-                                                               "install.\n"
+    FRAME(1)                                                                                       \
+    "ImportError: Missing optional dependency '" NAME "'.  Use pip or conda to "                   \
+    "install.\n"
 
 SHOW(test_what_a_library_needs_for_more, //
      {"df.to_markdown()", NO_OPTION("tabulate"),
@@ -330,10 +351,20 @@ SHOW(test_what_a_library_needs_for_more, //
       NULL, NULL, MAY_DEFINE | HAS_PACKAGES},
      {"import pandas\nimport yaml", NO_MODULE("yaml"), "[\"pandas>=2\", \"numpy\", \"pyyaml\"]",
       NULL, NULL, MAY_DEFINE | HAS_PACKAGES},
+     {"import dateutil.tz\nimport nowhere", NO_OPTION("lxml"), "\"pip_packages\": [\"lxml\"]", NULL,
+      NULL, MAY_DEFINE},
      {"df.to_parquet('a')",
       FRAME(1) "ImportError: Unable to find a usable engine; tried using: 'pyarrow', "
                "'fastparquet'.\n",
       "needs the package pyarrow", NULL, NULL, MAY_DEFINE},
+     {"df.to_markdown()",
+      FRAME(1) "ImportError: `Import tabulate` failed.  Use pip, conda, or your preferred package "
+               "management tool to install the tabulate package.\n",
+      "needs the package tabulate"},
+     {"df.to_sql('a', 'sqlite:///a')",
+      FRAME(1) "ImportError: Using a URI string requires 'sqlalchemy' version '2.0.42' or newer.\n",
+      "needs the package sqlalchemy"},
+     {"x", FRAME(1) "ImportError: `Import of_nobody` failed.\n", NULL},
      {"df.plot()",
       FRAME(1) "ImportError: matplotlib is required for plotting when the default backend "
                "\"matplotlib\" is selected.\n",
@@ -364,6 +395,7 @@ SHOW(test_cells, //
       "continuation character\n",
       "it was escaped twice", NULL, NULL, IN_CELL},
      {"6 * 7", NULL, NULL, SUCCESS, NULL, IN_CELL},
+     {"def read(): return sys.stdin.read()", NULL, NULL, SUCCESS, NULL, IN_CELL},
      {"print(df)", CELL_FRAME(1) "NameError: name 'df' is not defined\n", NULL, NULL, NULL,
       IN_CELL},
      {"display(1)", CELL_FRAME(1) "NameError: name 'display' is not defined\n", NULL, NULL, NULL,
