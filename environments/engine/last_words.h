@@ -17,12 +17,13 @@ enum last_words_flag {
     LAST_WORDS_OUT_OF_MEMORY = 4, /* a process was killed for want of memory */
     LAST_WORDS_OUT_OF_DISK = 8,   /* the program was killed: too much in deleted files */
     LAST_WORDS_ASTRAY = 16,       /* the program was killed: it broke the protocol of cells */
+    LAST_WORDS_HELPERS = 32,      /* helpers of Python (base/python_helpers.h) had to be killed */
 };
 
 struct last_words {
     int32_t status;      /* of the program, as wait(2) has it */
     int32_t failure;     /* errno of the exec that failed; 0: the program ran */
-    uint32_t leftovers;  /* processes that had to be killed when the program had ended */
+    uint32_t leftovers;  /* other processes that had to be killed when the program had ended */
     uint32_t flags;      /* of enum last_words_flag */
     double run_seconds;  /* from the exec to the end of the program; microseconds count */
     double cpu_seconds;  /* user and system, of all processes that were waited for */

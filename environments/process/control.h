@@ -155,5 +155,6 @@ struct control_ended {
     uint32_t exceeded; /* of enum control_exceeded: why the supervisor ended the tree; or 0 */
     uint32_t
         is_empty; /* nothing is left of the tree but its supervisor, pid 1, which ends as well */
-    uint32_t leftovers; /* processes that had to be killed when the program had ended */
+    uint32_t leftovers; /* processes that had to be killed when the program had ended, without
+                           helpers (base/python_helpers.h) */
 };

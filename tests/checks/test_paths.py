@@ -25,6 +25,7 @@ OPERATOR = "the operator's own file, where links are followed"
 EXCEPT = {
     "base/fd.c": ("open rename stat", f"{NEW}; {RENAME}; fd_read_file() is for the files below"),
     "base/holdings.c": ("fopen opendir", KERNEL),
+    "base/python_helpers.c": ("fopen open", KERNEL),
     "base/untrusted.c": ("open openat", "this is how it is done"),
     "environments/docker/run.c": ("rename", RENAME),
     "environments/engine/engine_error.c": ("fopen stat", KERNEL),

@@ -19,7 +19,7 @@ CONFIG = {
 SAID = [
     ("```python\n6 * 7\n```", "The code came in a Markdown fence"),
     ("6 * 7", "Line 1 is a bare expression"),
-    ("Here it is:\n```python\n6 * 7\n```", None),
+    ("Here it is:\n```python\n6 * 7\n```", "the code begins behind the fence (```) in line 2"),
     ("x = 1\n```\n", "Line 2 is a Markdown fence"),
     ("!pip install nothing-like-it\nimport os", "environment_definition: {\"type\": \"venv\", "
                                                 "\"pip_packages\": [\"nothing-like-it\"]}"),
@@ -29,7 +29,7 @@ SAID = [
     ("x = '''\n%matplotlib inline\n'''\nprint(x)", None),
     ("import asyncio\nawait asyncio.sleep(1)", "Put line 2 into `async def main():`"),
     ("import no_such_package_anywhere", "call with environment: \"science\""),
-    ("import nothing_like_it", "nor as a file of yours. If nothing_like_it is a package"),
+    ("import nothing_like_it", "nor as a file of yours. To have packages, call"),
     ("import sys; sys.exit('error: externally-managed-environment')", "A script cannot install"),
     ("open('sale.csv')", "The working directory has no sale.csv, but it has sales.csv"),
     ("import pathlib; pathlib.Path('sale.csv').read_text()", "but it has sales.csv"),

@@ -101,10 +101,16 @@ bool gate_open(const struct gate *gate);
  * with errno. -1 with errno when there was no process. */
 pid_t init_program_start(const struct init_program *program, int *ret_failure);
 
-/* Kills every process that can be reached until there is none. Returns how many died of SIGKILL.
- * Sets *STATUS to the status of PROGRAM if it was among the dead, *RET_EMPTY to whether none is
- * left. */
-unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty);
+/* The processes that were left when the program had ended. */
+struct leftovers {
+    unsigned count;   /* those that died of SIGKILL, without helpers (base/python_helpers.h) */
+    bool had_helpers; /* such ones died so, too */
+    bool are_gone;    /* none is left */
+};
+
+/* Kills every process that can be reached until there is none. Sets *STATUS to the status of
+ * PROGRAM if it was among the dead. */
+struct leftovers leftovers_kill(pid_t program, int *status);
 
 /* Passes SIGINT on to the inits of all runs in a kept container. */
 void runs_interrupt(void);

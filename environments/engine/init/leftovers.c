@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/python_helpers.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -11,33 +12,40 @@
 enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
 
 /* True when no child is left. */
-static bool init_leftovers_reap(pid_t program, int *program_status, unsigned *count)
+static bool init_leftovers_reap(pid_t program, const struct python_helpers *helpers,
+                                int *program_status, struct leftovers *ret)
 {
     int status;
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+
         if (pid == program)
             *program_status = status;
+        else if (python_helpers_have(helpers, pid))
+            ret->had_helpers |= is_killed;
         else
-            *count += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+            ret->count += is_killed;
     }
     return pid < 0 && errno == ECHILD;
 }
 
-unsigned leftovers_kill(pid_t program, int *status, bool *ret_empty)
+struct leftovers leftovers_kill(pid_t program, int *status)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
     double deadline = clock_seconds() + INIT_LEFTOVERS_KILL_SECONDS;
-    unsigned count = 0;
+    struct python_helpers helpers;
+    struct leftovers ret = {0};
 
+    python_helpers_find(&helpers);
     for (;;) {
         /* In a kept container pid 1 waits for processes that are not our children. */
         bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
 
-        *ret_empty = init_leftovers_reap(program, status, &count) && is_alone;
-        if (*ret_empty || clock_seconds() > deadline)
-            return count;
+        ret.are_gone = init_leftovers_reap(program, &helpers, status, &ret) && is_alone;
+        if (ret.are_gone || clock_seconds() > deadline)
+            return ret;
         nanosleep(&pause, NULL);
     }
 }

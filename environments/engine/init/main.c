@@ -44,6 +44,15 @@ static bool is_at_home(void)
     return strcmp(name, INIT_NAME) == 0;
 }
 
+static void note_leftovers(struct last_words *words, struct leftovers leftovers)
+{
+    words->leftovers = leftovers.count;
+    if (leftovers.had_helpers)
+        words->flags |= LAST_WORDS_HELPERS;
+    if (!leftovers.are_gone)
+        words->flags |= LAST_WORDS_SURVIVORS;
+}
+
 static void count_usage(struct last_words *words)
 {
     struct rusage usage; /* of all processes that were waited for, background ones too */
@@ -187,7 +196,6 @@ static int init_run(struct watch *watch, const struct init_order *order)
     long kills = usage_count_kills(memory);
     pid_t program;
     double started;
-    bool is_empty;
 
     if (!init_begin(watch, order, &program, &words.failure)) {
         wire_end_say(watch->wire, INIT_NOT_BEGUN, watch->deadline + INIT_WORDS_PATIENCE_SECONDS);
@@ -203,9 +211,7 @@ static int init_run(struct watch *watch, const struct init_order *order)
     else
         wait_for_program(watch, &schedule, program, &words);
     words.run_seconds = clock_seconds() - started;
-    words.leftovers = leftovers_kill(program, &words.status, &is_empty);
-    if (!is_empty)
-        words.flags |= LAST_WORDS_SURVIVORS;
+    note_leftovers(&words, leftovers_kill(program, &words.status));
     if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);

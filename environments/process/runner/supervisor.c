@@ -4,6 +4,7 @@
 #include "base/descriptors.h"
 #include "base/holdings.h"
 #include "base/memory.h"
+#include "base/python_helpers.h"
 #include "base/starter/starter.h"
 #include "environments/process/runner/copies.h"
 #include "environments/process/runner/descendants.h"
@@ -55,8 +56,9 @@ struct supervisor {
     double next_flush;     /* when the program is told to flush; 0: it has no starter */
     uint32_t exceeded;     /* of enum control_exceeded */
     bool is_killing;       /* the program has ended, and the remaining processes are killed */
-    uint32_t leftovers;    /* processes killed so */
-    struct copies copies;  /* of the program */
+    uint32_t leftovers;    /* processes killed so, without those in `helpers` */
+    struct python_helpers helpers; /* that were left when the program had ended */
+    struct copies copies;          /* of the program */
 };
 
 /* True when no child is left. */
@@ -69,8 +71,9 @@ static bool supervisor_reap(struct supervisor *supervisor)
 
     (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
     while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        supervisor->leftovers +=
-            supervisor->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        supervisor->leftovers += supervisor->is_killing && WIFSIGNALED(status) &&
+                                 WTERMSIG(status) == SIGKILL &&
+                                 !python_helpers_have(&supervisor->helpers, pid);
         if (pid != supervisor->program) {
             copies_note_end(&supervisor->copies, pid, status, &usage);
             continue;
@@ -96,11 +99,14 @@ static void kill_all(const struct supervisor *supervisor)
 static bool empty_tree(struct supervisor *supervisor)
 {
     double deadline = clock_seconds() + SUPERVISOR_KILL_SECONDS;
+    bool is_alone = supervisor_reap(supervisor);
 
     /* All processes in a PID namespace descend from its pid 1. If none were left, kill(-1) would
      * make the kernel look at every process of the machine. */
-    if (supervisor_reap(supervisor) && supervisor->preparation->layers & LAYER_PID_NAMESPACE)
+    if (is_alone && supervisor->preparation->layers & LAYER_PID_NAMESPACE)
         return true;
+    if (!is_alone)
+        python_helpers_find(&supervisor->helpers);
     supervisor->is_killing = supervisor->ended > 0;
     do {
         struct pollfd child = {.fd = supervisor->signals, .events = POLLIN};

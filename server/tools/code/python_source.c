@@ -202,3 +202,29 @@ bool python_line_begins(const struct python_line *line, const char *word)
     return python_name_length(line->text, line->text + line->length) == length &&
            memcmp(line->text, word, length) == 0;
 }
+
+/* True when WORDS are at the place that SOURCE has come to. */
+static bool python_source_is_at(const struct python_source *source, const char *code,
+                                const char *words)
+{
+    const size_t length = strlen(words);
+
+    return (size_t)(source->end - source->at) >= length && memcmp(source->at, words, length) == 0 &&
+           (!python_is_name(*words, false) || source->at == code ||
+            !python_is_name(source->at[-1], false));
+}
+
+bool python_source_has(const char *code, size_t length, const char *words)
+{
+    struct python_source source;
+
+    python_source_init(&source, code, length);
+    while (source.at < source.end && !python_source_is_at(&source, code, words))
+        if (*source.at == '#')
+            python_source_skip_comment(&source);
+        else if (*source.at == '\'' || *source.at == '"')
+            python_source_skip_string(&source);
+        else
+            python_source_step(&source);
+    return source.at < source.end;
+}

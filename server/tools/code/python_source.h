@@ -37,3 +37,7 @@ bool python_line_begins(const struct python_line *line, const char *word);
 
 /* The length of the name at TEXT, which ends before END; 0: there is none. */
 size_t python_name_length(const char *text, const char *end);
+
+/* True when CODE has WORDS outside of strings and comments; if they begin a name, at the beginning
+ * of one. */
+bool python_source_has(const char *code, size_t length, const char *words);

@@ -25,6 +25,7 @@ struct hint_facts {
     const json_t *arguments;          /* of the call */
     const struct code_cleaning *code; /* as it ran */
     const char *directory;            /* the path of the working directory; NULL: it is not known */
+    bool is_project;       /* the operator has chosen the directory; it is no directory of ours */
     const json_t *earlier; /* its keys are the names that earlier calls have defined there; or
                               NULL */
 
@@ -49,6 +50,23 @@ char *hint_quoted(const char *message);
 
 /* True when the output of the script contains WORDS. */
 bool hint_prints(const struct hint_facts *facts, const char *words);
+
+/* True when the code has WORDS outside of strings and comments. */
+bool hint_code_has(const struct hint_facts *facts, const char *words);
+
+/* True when the run was in a container. */
+bool hint_is_contained(const struct hint_facts *facts);
+
+/* True when the tool of the call takes `files`. */
+bool hint_takes_files(const struct hint_facts *facts);
+
+/* The other places that scripts can read, by absolute paths only; the folder in which the server
+ * was started, too: a sentence. Owned by the caller; "" if there is nothing. */
+char *hint_readable_places(const struct hint_facts *facts);
+
+/* `, session: "new"` behind another environment in a call to a session, which keeps its own; else
+ * "". */
+const char *hint_new_session(const struct hint_facts *facts);
 
 /* True when LAYER of a sandbox held the run. */
 bool hint_is_enforced(const struct hint_facts *facts, enum process_layer layer);

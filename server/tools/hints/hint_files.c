@@ -10,14 +10,15 @@
 #include <string.h>
 
 /* The file that Python has not found, owned by the caller; NULL: it was a program, or it is not
- * certain where it was looked for. */
+ * certain where it was looked for, as in a session, whose earlier cells may have changed the
+ * directory. */
 static char *hint_find_file(const struct hint_facts *facts)
 {
     static const char words[] = "[Errno 2] No such file or directory: '";
 
     if (!hint_is_about(facts, "FileNotFoundError") ||
         !text_starts_with(facts->failure.message, words) || strstr(facts->code->text, "chdir") ||
-        !facts->directory || !facts->failure.innermost ||
+        facts->run->setting->session || !facts->directory || !facts->failure.innermost ||
         strstr(facts->failure.innermost, "_execute_child"))
         return NULL;
     return hint_quoted(facts->failure.message + strlen(words) - 1);
@@ -31,9 +32,7 @@ static const char *hint_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The other places that scripts can read, by absolute paths only; the folder in which the server
- * was started, too. Owned by the caller; "" if there is nothing. */
-static char *hint_readable_places(const struct hint_facts *facts)
+char *hint_readable_places(const struct hint_facts *facts)
 {
     AUTO_FREE char *list = hint_list_places(facts->environment->settings.sandbox.read);
 
@@ -130,11 +129,102 @@ char *hint_missing_file(const struct hint_facts *facts)
     return hint_look(facts, hint_compare_missing);
 }
 
+/* "C:\\Users" as Python writes it, "D:/data" or "\\\\server". */
+static bool hint_is_foreign(const char *path)
+{
+    const char letter = (char)(*path | 0x20);
+
+    if (letter >= 'a' && letter <= 'z' && path[1] == ':')
+        return path[2] == '\\' || path[2] == '/';
+    return text_starts_with(path, "\\\\\\\\");
+}
+
+char *hint_foreign_path(const struct hint_facts *facts)
+{
+    static const char words[] = "[Errno 2] No such file or directory: '";
+    const bool is_missing = hint_is_about(facts, "FileNotFoundError") &&
+                            text_starts_with(facts->failure.message, words) &&
+                            hint_is_foreign(facts->failure.message + strlen(words));
+    const bool is_escape =
+        hint_is_about(facts, "SyntaxError") &&
+        text_starts_with(facts->failure.message, "(unicode error) 'unicodeescape' codec") &&
+        strstr(facts->code->text, ":\\");
+
+    if (!is_missing && !is_escape)
+        return NULL;
+    return memory_format("That is a path of Windows, and scripts here run on Linux: use a relative "
+                         "path%s.",
+                         hint_takes_files(facts) ? ", and pass data in `files`" : "");
+}
+
+/* True when the script has listed a directory, and there was nothing in it but the script. */
+static bool hint_has_listed_nothing(const struct hint_facts *facts)
+{
+    static const char *const calls[] = {"listdir(", "glob(", "scandir(", "iterdir(", "walk("};
+    static const char *const nothing[] = {"[]\n", "['script.py']\n", "script.py\n",
+                                          "[PosixPath('script.py')]\n"};
+    bool has_call = false;
+    bool is_nothing = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        has_call |= hint_code_has(facts, calls[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
+        is_nothing |= strcmp(facts->output, nothing[i]) == 0;
+    return facts->run->is_success && has_call && is_nothing;
+}
+
+/* True when git has found no project, and says so or ends with its status for that. A command that
+ * reaches another place fails with this status, too. */
+static bool hint_has_missed_repository(const struct hint_facts *facts)
+{
+    static const char *const remote[] = {"clone", "fetch", "pull", "push", "ls-remote"};
+    const char *message = facts->failure.message;
+
+    if (hint_prints(facts, "fatal: not a git repository"))
+        return true;
+    if (!hint_is_about(facts, "subprocess.CalledProcessError") ||
+        !text_starts_with(message, "Command ") || !strstr(message, "'git") ||
+        !strstr(message, "exit status 128."))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(remote); i++)
+        if (strstr(message, remote[i]))
+            return false;
+    return true;
+}
+
+/* Where the files of the project are that a script has looked for. */
+char *hint_project(const struct hint_facts *facts)
+{
+    AUTO_FREE char *places = NULL;
+
+    if (facts->is_project ||
+        (!hint_has_missed_repository(facts) && !hint_has_listed_nothing(facts)))
+        return NULL;
+    places = hint_readable_places(facts);
+    return memory_format("The working directory is not a project: it has only what calls have put "
+                         "there.%s%s",
+                         places,
+                         !*places && hint_takes_files(facts) ? " Pass data in `files`." : "");
+}
+
+/* True when the exception is about a file that is named "script.py" or by its path in DIRECTORY. */
+static bool hint_names_own_file(const struct hint_facts *facts, const char *directory)
+{
+    AUTO_FREE char *path = memory_format("'%s/script.py'", directory);
+
+    return strstr(facts->failure.message, "'script.py'") || strstr(facts->failure.message, path);
+}
+
 /* Python's words, by errno, when a script was about to change the file that it runs from. */
 char *hint_own_file(const struct hint_facts *facts)
 {
-    if (facts->run->is_success || !strstr(facts->errors, "script.py'") ||
-        (!strstr(facts->errors, "[Errno 16] ") && !strstr(facts->errors, "[Errno 30] ")))
+    const char *workspace = facts->environment->ops->kind->workspace;
+    const char *directory = workspace ? workspace : facts->directory;
+
+    if (!hint_is_about(facts, "OSError") || !directory || strstr(facts->code->text, "chdir") ||
+        (!text_starts_with(facts->failure.message, "[Errno 16] ") &&
+         !text_starts_with(facts->failure.message, "[Errno 30] ")) ||
+        !hint_names_own_file(facts, directory))
         return NULL;
     return memory_copy_string("script.py is the program that runs: it cannot be changed, renamed "
                               "or removed. Use another name, and leave it out when you clean up.");

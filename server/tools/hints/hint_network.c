@@ -1,4 +1,5 @@
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "server/tools/hints/hint_table.h"
@@ -16,9 +17,19 @@ static bool hint_prints_any(const struct hint_facts *facts, const char *const *w
     return false;
 }
 
+/* The network of a container that has none has this name. */
+static bool hint_is_offline_container(const struct environment *environment)
+{
+    const char *network = json_object_get_string(environment->definition, "network");
+
+    return !network || strcmp(network, "none") == 0;
+}
+
 /* If a run could get no network of its own, it can make no sockets for a network. */
 static bool hint_is_offline(const struct hint_facts *facts)
 {
+    if (hint_is_contained(facts))
+        return hint_is_offline_container(facts->environment);
     return hint_is_enforced(facts, LAYER_NETWORK) ||
            (hint_is_absent(facts, LAYER_NETWORK) && hint_is_enforced(facts, LAYER_CALLS));
 }
@@ -27,12 +38,38 @@ static bool hint_is_offline(const struct hint_facts *facts)
 static bool hint_missed_network(const struct hint_facts *facts)
 {
     static const char *const words[] = {
-        "[Errno -2] Name or service not known",
-        "[Errno -3] Temporary failure in name resolution",
-        "[Errno -5] No address associated with hostname",
-        "[Errno 101] Network is unreachable",
-        "[Temporary failure in name resolution]", /* aiohttp */
-        "Could not resolve host: ",               /* curl, git */
+        /* Of the C library, behind "[Errno -3] " of Python, in brackets of aiohttp, or plain from
+         * PostgreSQL, ssh, ping and wget. */
+        "Temporary failure in name resolution",
+        "Name or service not known",
+        "No address associated with hostname",
+        "Network is unreachable",
+        "Could not resolve host",         /* curl, git, ssh */
+        "unable to resolve host address", /* wget */
+        "Temporary failure resolving '",  /* apt */
+        "Could not contact DNS servers",  /* aiohttp with aiodns */
+        "Timeout while contacting DNS servers",
+        "getaddrinfo EAI_AGAIN ", /* node */
+        "net::ERR_INTERNET_DISCONNECTED",
+        "net::ERR_NAME_NOT_RESOLVED",
+        "failed to lookup address information", /* Rust */
+        "java.net.UnknownHostException",
+        NULL,
+    };
+
+    return hint_prints_any(facts, words);
+}
+
+/* Messages of clients that do not say what kept them from a service, here or elsewhere. */
+static bool hint_missed_connection(const struct hint_facts *facts)
+{
+    static const char *const words[] = {
+        "Could not connect to the endpoint URL: ", /* boto */
+        "Connection error.",                       /* openai, anthropic */
+        "All connection attempts failed",          /* httpx with anyio */
+        "We couldn't connect to 'https://huggingface.co'",
+        "and we cannot find the requested files in the local cache", /* huggingface_hub */
+        "and we cannot find the appropriate snapshot folder",
         NULL,
     };
 
@@ -44,13 +81,24 @@ static bool hint_missed_service(const struct hint_facts *facts)
 {
     static const char *const words[] = {
         "[Errno 111] Connection refused",
-        "Error 111 connecting to ",    /* redis */
-        " failed: Connection refused", /* PostgreSQL */
-        "connect ECONNREFUSED ",       /* node */
+        "Error 111 connecting to ",          /* redis */
+        "[Connect call failed ('127.0.0.1'", /* aiohttp */
+        " failed: Connection refused",       /* PostgreSQL */
+        "connect ECONNREFUSED ",             /* node */
         NULL,
     };
 
     return hint_prints_any(facts, words);
+}
+
+static bool hint_has_network(const struct environment *environment)
+{
+    const enum isolation isolation = environment_isolation(environment);
+
+    if (isolation == ISOLATION_DOCKER)
+        return !hint_is_offline_container(environment);
+    return isolation == ISOLATION_NONE ||
+           (environment->settings.sandbox.is_wanted && environment->settings.sandbox.network);
 }
 
 /* An environment with a network that the caller may name. */
@@ -59,8 +107,7 @@ static const struct environment *hint_find_network(const struct hint_facts *fact
     for (size_t i = 0; facts->offered[i]; i++) {
         const struct environment *other = facts->offered[i];
 
-        if (environment_isolation(other) == ISOLATION_NONE ||
-            (other->settings.sandbox.is_wanted && other->settings.sandbox.network))
+        if (hint_has_network(other))
             return other;
     }
     return NULL;
@@ -96,6 +143,13 @@ static bool hint_was_refused_by_proxy(const struct hint_facts *facts)
     return hint_prints_any(facts, words);
 }
 
+/* The proxy has not found a host that it lets scripts reach. */
+static bool hint_was_missed_by_proxy(const struct hint_facts *facts)
+{
+    return hint_prints(facts, "Tunnel connection failed: 502 ") ||
+           hint_prints(facts, "CONNECT tunnel failed, response 502");
+}
+
 /* A Python that lets nobody install anything has its own hint. */
 static char *hint_closed_index(const struct hint_facts *facts)
 {
@@ -116,7 +170,8 @@ static char *hint_hosts(const struct hint_facts *facts, char *const *hosts)
 {
     AUTO_FREE char *list = NULL;
 
-    if (!hint_was_refused_by_proxy(facts) && !hint_missed_network(facts))
+    if (!hint_was_refused_by_proxy(facts) &&
+        (!hint_missed_network(facts) || hint_was_missed_by_proxy(facts)))
         return NULL;
     list = hint_list_places(hosts);
     return memory_format("Scripts here reach nothing of the network but%s, and only through the "
@@ -132,14 +187,26 @@ static char *hint_loopback(const struct hint_facts *facts)
                               "script itself has started.";
     const struct environment *other = hint_find_network(facts);
 
-    if (!hint_is_enforced(facts, LAYER_NETWORK) || !hint_missed_service(facts))
+    if (!hint_missed_service(facts))
         return NULL;
-    if (other)
+    if (hint_is_contained(facts))
+        return memory_copy_string(own);
+    if (!hint_is_enforced(facts, LAYER_NETWORK))
+        return NULL;
+    if (other && environment_isolation(other) != ISOLATION_DOCKER)
         return memory_format("%s Environment \"%s\" has this machine's: call with environment: "
-                             "\"%s\".",
-                             own, other->name, other->name);
+                             "\"%s\"%s.",
+                             own, other->name, other->name, hint_new_session(facts));
     return memory_format("%s %s can open this machine's (network: true).", own,
                          hint_operator(facts));
+}
+
+static const char *hint_offline_advice(const struct hint_facts *facts)
+{
+    if (facts->is_at_terminal)
+        return "";
+    return hint_takes_files(facts) ? ": work with what is there, and pass data in `files`"
+                                   : ": work with what is there";
 }
 
 /* The hint for a run without a network. */
@@ -149,12 +216,11 @@ static char *hint_closed_network(const struct hint_facts *facts)
 
     if (other)
         return memory_format("This environment has no network. Environment \"%s\" has one: call "
-                             "with environment: \"%s\".",
-                             other->name, other->name);
-    return memory_format(
-        "This environment has no network%s. %s can open it (network: true).",
-        facts->is_at_terminal ? "" : ": work with what is there, and pass data in `files`",
-        hint_operator(facts));
+                             "with environment: \"%s\"%s.",
+                             other->name, other->name, hint_new_session(facts));
+    return memory_format("This environment has no network%s. %s can open it (network: %s).",
+                         hint_offline_advice(facts), hint_operator(facts),
+                         hint_is_contained(facts) ? "bridge" : "true");
 }
 
 char *hint_network(const struct hint_facts *facts)
@@ -170,5 +236,7 @@ char *hint_network(const struct hint_facts *facts)
         said = hint_closed_index(facts);
     else
         said = hint_missed_network(facts) ? hint_closed_network(facts) : NULL;
-    return said ? said : hint_loopback(facts);
+    if (!said)
+        said = hint_loopback(facts);
+    return said || hosts || !hint_missed_connection(facts) ? said : hint_closed_network(facts);
 }

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/hint_table.h"
 #include "server/tools/hints/module_names.h"
@@ -22,17 +23,17 @@ static char *hint_find_module(const struct hint_facts *facts)
     return name && !strchr(name, '.') ? STEAL_PTR(name) : NULL;
 }
 
-/* It may be a file that the caller has forgotten, so a package is advised only if it is one. */
+/* It may be a file that the caller has forgotten. A package of the same name may be another
+ * project's, so none is named, unless the operator has it in an environment. */
 static char *hint_unknown_module(const struct hint_facts *facts, const char *name)
 {
     AUTO_JSON json_t *packages = json_pack("[s]", name);
-    AUTO_FREE char *advice = package_advice(facts, packages);
-    const bool is_conditional = facts->rules && !package_advice_find(facts, packages);
+    AUTO_FREE char *advice =
+        package_advice(facts, package_advice_find(facts, packages) ? packages : NULL);
 
     return memory_format("Python found no module \"%s\", neither in this environment nor as a file "
-                         "of yours. %s%s%s%s",
-                         name, is_conditional ? "If " : "", is_conditional ? name : "",
-                         is_conditional ? " is a package: " : "", advice);
+                         "of yours. %s",
+                         name, advice);
 }
 
 /* New reference. */
@@ -66,10 +67,74 @@ char *hint_module(const struct hint_facts *facts)
         name, json_string_value(json_array_get(packages, 0)), advice);
 }
 
-/* Python's words when a script has called pip: by PEP 668, or because there is no pip. */
+/* The package of a message in which a library says what it needs for something that not all of its
+ * users do; NULL: none. */
+static const char *hint_find_message(const struct hint_facts *facts)
+{
+    static const struct {
+        const char *words;
+        const char *package;
+    } table[] = {
+        {"Unable to find a usable engine; tried using: 'pyarrow'", "pyarrow"},
+        {"matplotlib is required for plotting", "matplotlib"},
+        {"Couldn't find a tree builder with the features you requested: lxml", "lxml"},
+        {"Couldn't find a tree builder with the features you requested: html5lib", "html5lib"},
+        {"requires the kaleido package", "kaleido"},
+        {"requires the Kaleido package", "kaleido"},
+        {"but the 'h2' package is not installed", "h2"},
+        {"Missing dependencies for SOCKS support", "pysocks"},
+        {"Using a URI string requires 'sqlalchemy' version", "sqlalchemy"},
+        {"Using URI string without sqlalchemy installed", "sqlalchemy"},
+    };
+
+    for (size_t i = 0; facts->failure.type && i < ARRAY_SIZE(table); i++)
+        if (strstr(facts->errors, table[i].words))
+            return table[i].package;
+    return NULL;
+}
+
+/* The module that pandas names as optional. Owned by the caller; NULL: none. */
+static char *hint_find_optional(const struct hint_facts *facts)
+{
+    static const char words[] = "`Import ";
+    const char *message = facts->failure.message;
+    const char *name;
+
+    if (!hint_is_about(facts, "ImportError"))
+        return NULL;
+    if (text_starts_with(message, "Missing optional dependency '"))
+        return hint_quoted(message);
+    name = text_starts_with(message, words) ? message + strlen(words) : "";
+    return strstr(name, "` failed.")
+               ? memory_format("%.*s", (int)python_name_length(name, name + strlen(name)), name)
+               : NULL;
+}
+
+char *hint_optional_module(const struct hint_facts *facts)
+{
+    AUTO_FREE char *name = hint_find_optional(facts);
+    const char *package = name ? module_name_find(name).package : hint_find_message(facts);
+    AUTO_JSON json_t *packages = NULL;
+    AUTO_FREE char *advice = NULL;
+
+    if (!package)
+        return NULL;
+    packages = json_pack("[s]", package);
+    advice = package_advice(facts, packages);
+    return memory_format("That needs the package %s, which this environment does not have. %s",
+                         package, advice);
+}
+
+/* Words of Python and pip when a script has called pip: by PEP 668, because there is no pip, or
+ * because the Python is not the script's to change. */
 static bool hint_says_no_pip(const char *output)
 {
-    return strstr(output, "error: externally-managed-environment") ||
+    static const char failed[] = "ERROR: Could not install packages due to an OSError: ";
+    const char *found = strstr(output, failed);
+
+    return (found && (text_starts_with(found + strlen(failed), "[Errno 30] ") ||
+                      text_starts_with(found + strlen(failed), "[Errno 13] "))) ||
+           strstr(output, "error: externally-managed-environment") ||
            strstr(output, ": No module named pip\n");
 }
 

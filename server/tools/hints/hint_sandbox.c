@@ -26,6 +26,11 @@ bool hint_is_absent(const struct hint_facts *facts, enum process_layer layer)
     return process_receipt_absent(hint_receipt(facts)) & layer;
 }
 
+bool hint_is_contained(const struct hint_facts *facts)
+{
+    return hint_is_enforced(facts, LAYER_CONTAINER);
+}
+
 bool hint_has_own_files(const struct hint_facts *facts)
 {
     return hint_is_enforced(facts, LAYER_ROOT) || hint_is_enforced(facts, LAYER_FILES);
@@ -240,6 +245,14 @@ static bool hint_is_shown(const struct hint_facts *facts, const char *path)
     return hint_is_near_any(path, everywhere) || hint_is_opened(facts, path);
 }
 
+static const char *hint_relative_advice(const struct hint_facts *facts)
+{
+    if (facts->is_at_terminal)
+        return "";
+    return hint_takes_files(facts) ? "Use relative paths, and pass data in `files`. "
+                                   : "Use relative paths. ";
+}
+
 /* A caller must not learn whether there is such a file on the machine. */
 char *hint_hidden_path(const struct hint_facts *facts)
 {
@@ -254,9 +267,7 @@ char *hint_hidden_path(const struct hint_facts *facts)
                          "and nothing else but programs of the system. %s%s can show more (read, "
                          "write).",
                          path, hint_is_enforced(facts, LAYER_ROOT) ? ", /tmp" : "", write, read,
-                         facts->is_at_terminal ? ""
-                                               : "Use relative paths, and pass data in `files`. ",
-                         hint_operator(facts));
+                         hint_relative_advice(facts), hint_operator(facts));
 }
 
 /* The files of an earlier call were in another /tmp. */
@@ -267,9 +278,9 @@ char *hint_own_tmp(const struct hint_facts *facts)
 
     for (size_t i = 0; path && own[i]; i++)
         if (real_path_holds(own[i], path) && !hint_is_opened(facts, path))
-            return memory_format("%s is each run's own and empty when it begins. Files for later "
-                                 "runs belong in the working directory: use relative paths.",
-                                 own[i]);
+            return memory_format("%s is each %s's own and empty when it begins. Files for later "
+                                 "ones belong in the working directory: use relative paths.",
+                                 own[i], facts->run->setting->session ? "session" : "run");
     return NULL;
 }
 
@@ -331,11 +342,25 @@ static bool hint_could_not_write_database(const struct hint_facts *facts)
            strcmp(facts->failure.message, "attempt to write a readonly database") == 0;
 }
 
+/* The root file system of a container cannot be written to. */
+static char *hint_read_only_container(const struct hint_facts *facts)
+{
+    AUTO_FREE char *path =
+        hint_absolute_path(facts, "OSError", "[Errno 30] Read-only file system: ");
+
+    if (!path)
+        return NULL;
+    return memory_copy_string("Scripts here can write to the working directory and /tmp, and not "
+                              "to the files of the image: use relative paths.");
+}
+
 char *hint_read_only(const struct hint_facts *facts)
 {
     AUTO_FREE char *write = hint_list_places(facts->environment->settings.sandbox.write);
     const bool is_database = hint_could_not_write_database(facts);
 
+    if (hint_is_contained(facts))
+        return hint_read_only_container(facts);
     if (!hint_has_own_files(facts) || (!is_database && !hint_could_not_write(facts)))
         return NULL;
     return memory_format(
@@ -432,12 +457,33 @@ char *hint_refused_call(const struct hint_facts *facts)
     return NULL;
 }
 
-/* A message of apt-get, whatever program calls it. */
+/* True for messages of apt-get, whatever program calls it, that it may not change the system. */
+static bool hint_could_not_install(const struct hint_facts *facts)
+{
+    return hint_prints(facts, "E: Could not open lock file ") ||
+           hint_prints(facts, "E: List directory /var/lib/apt/lists/partial is missing") ||
+           hint_prints(facts, "E: Unable to acquire the dpkg frontend lock");
+}
+
 char *hint_system_packages(const struct hint_facts *facts)
 {
-    if (!hint_has_own_files(facts) || !hint_prints(facts, "E: Could not open lock file "))
+    if ((!hint_has_own_files(facts) && !hint_is_contained(facts)) || !hint_could_not_install(facts))
         return NULL;
     return memory_format("Scripts here cannot install programs: nothing of the system can be "
                          "changed. Work with what is there. %s can install more.",
                          facts->is_at_terminal ? "An administrator" : "The operator");
+}
+
+/* A shell that finds no sudo, or sudo itself, which the kernel gives no rights. */
+char *hint_administrator(const struct hint_facts *facts)
+{
+    static const char *const words[] = {
+        "sudo: not found", "sudo: command not found", "No such file or directory: 'sudo'",
+        "sudo: The \"no new privileges\" flag is set", "sudo: effective uid is not 0"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (hint_prints(facts, words[i]))
+            return memory_copy_string("sudo does not work here: scripts have no rights of an "
+                                      "administrator. Do it without.");
+    return NULL;
 }

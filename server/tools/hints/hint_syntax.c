@@ -110,3 +110,54 @@ char *hint_await(const struct hint_facts *facts)
                                  facts->failure.line);
     return NULL;
 }
+
+/* The number of the first line that begins a fence, and is in no long string; 0: there is none. */
+static unsigned hint_find_fence(const struct hint_facts *facts)
+{
+    const char *line = facts->code->text;
+
+    for (unsigned number = 1; *line; number++) {
+        const char *end = strchrnul(line, '\n');
+
+        if (text_starts_with(line, "```"))
+            return number;
+        if (memmem(line, (size_t)(end - line), "\"\"\"", 3) ||
+            memmem(line, (size_t)(end - line), "'''", 3))
+            return 0;
+        line = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
+/* Text before a fence. */
+char *hint_prose(const struct hint_facts *facts)
+{
+    const unsigned fence = hint_find_fence(facts);
+
+    if (!hint_is_about(facts, "SyntaxError") || !facts->failure.is_own ||
+        facts->failure.line >= fence)
+        return NULL;
+    return memory_format("Line %u is text, not Python: the code begins behind the fence (```) in "
+                         "line %u. Send the code alone.",
+                         facts->failure.line, fence);
+}
+
+/* A backslash outside of a string, with a letter or a quote behind it. */
+char *hint_escaped(const struct hint_facts *facts)
+{
+    const char *text = facts->code->text;
+    const char *line_end = strchr(text, '\n');
+
+    if (!hint_is_about(facts, "SyntaxError") || !facts->failure.is_own ||
+        !text_starts_with(facts->failure.message, "unexpected character after line continuation"))
+        return NULL;
+    if (!line_end && strstr(text, "\\n"))
+        return memory_copy_string("The code is one line with \\n in it: it was escaped twice. Send "
+                                  "real line ends.");
+    if (strstr(text, "\\\""))
+        return memory_format(
+            "Line %u has a backslash outside of a string. If it is \\\", the code was "
+            "escaped twice: send plain quotes.",
+            facts->failure.line);
+    return NULL;
+}

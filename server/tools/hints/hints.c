@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "server/tools/code/python_source.h"
 #include "server/tools/hints/hint_table.h"
 
 #include <string.h>
@@ -14,6 +15,22 @@ enum {
 bool hint_is_about(const struct hint_facts *facts, const char *type)
 {
     return facts->failure.type && strcmp(facts->failure.type, type) == 0;
+}
+
+bool hint_code_has(const struct hint_facts *facts, const char *words)
+{
+    return python_source_has(facts->code->text, facts->code->length, words);
+}
+
+bool hint_takes_files(const struct hint_facts *facts)
+{
+    return !json_object_get(facts->arguments, "blocks") &&
+           !json_object_get(facts->arguments, "message");
+}
+
+const char *hint_new_session(const struct hint_facts *facts)
+{
+    return facts->run->setting->session ? ", session: \"new\"" : "";
 }
 
 char *hint_quoted(const char *message)
@@ -46,40 +63,57 @@ static char *hint_closed_place(const struct hint_facts *facts)
 
 static char *hint_path(const struct hint_facts *facts)
 {
-    static const hint_fn table[] = {hint_found_file, hint_closed_place, hint_missing_file};
+    static const hint_fn table[] = {hint_foreign_path, hint_found_file, hint_closed_place,
+                                    hint_missing_file};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
+/* Of several explanations of one failure, only the first is given. */
+static char *hint_text(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_fence,       hint_prose,         hint_escaped,
+                                    hint_pip_command, hint_shell_command, hint_magic};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
+static char *hint_package(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_module, hint_optional_module, hint_managed_python};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
+static char *hint_value(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_input, hint_arguments, hint_variable, hint_standard_input};
+
+    return hint_first(table, ARRAY_SIZE(table), facts);
+}
+
+static char *hint_privilege(const struct hint_facts *facts)
+{
+    static const hint_fn table[] = {hint_administrator, hint_system_packages, hint_refused_call};
 
     return hint_first(table, ARRAY_SIZE(table), facts);
 }
 
 /* In the order in which they are said: changes to the code, causes of failures, other facts. */
 static const hint_fn hint_table[] = {
-    hint_removed_fence,
-    hint_removed_magic,
-    hint_fence,
-    hint_pip_command,
-    hint_shell_command,
-    hint_magic,
-    hint_await,
-    hint_module,
-    hint_managed_python,
-    hint_unused_block,
-    hint_path,
-    hint_own_file,
-    hint_network,
-    hint_refused_call,
-    hint_system_packages,
-    hint_input,
-    hint_undefined_name,
-    hint_threads,
-    hint_memory,
-    hint_timeout,
-    hint_screen,
-    hint_notebook,
-    hint_crash,
-    hint_left_running,
-    hint_lost_files,
-    hint_bare_expression,
-    hint_missing_layer,
+    hint_removed_fence,  hint_removed_magic,   hint_text,          hint_await,
+    hint_package,        hint_unused_block,    hint_path,          hint_own_file,
+    hint_project,        hint_network,         hint_privilege,     hint_value,
+    hint_undefined_name, hint_threads,         hint_memory,        hint_timeout,
+    hint_screen,         hint_notebook,        hint_crash,         hint_left_running,
+    hint_lost_files,     hint_bare_expression, hint_missing_layer,
+};
+
+/* The hints for a cell of a session, whose variables and processes stay, and which shows the value
+ * of its last expression. */
+static const hint_fn hint_cell_table[] = {
+    hint_text,  hint_package, hint_path,   hint_project, hint_network, hint_privilege,
+    hint_value, hint_threads, hint_memory, hint_timeout, hint_screen,  hint_crash,
 };
 
 /* The hints for a person who has written the script. */
@@ -114,7 +148,9 @@ static json_t *hints_find_in(const hint_fn *table, size_t count, const struct hi
 
 json_t *hints_find(const struct hint_facts *facts)
 {
-    return facts->is_at_terminal
-               ? hints_find_in(hint_terminal_table, ARRAY_SIZE(hint_terminal_table), facts)
-               : hints_find_in(hint_table, ARRAY_SIZE(hint_table), facts);
+    if (facts->is_at_terminal)
+        return hints_find_in(hint_terminal_table, ARRAY_SIZE(hint_terminal_table), facts);
+    if (facts->run->setting->session)
+        return hints_find_in(hint_cell_table, ARRAY_SIZE(hint_cell_table), facts);
+    return hints_find_in(hint_table, ARRAY_SIZE(hint_table), facts);
 }

@@ -6,7 +6,9 @@
 #include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
 #include "environments/packages/requirement.h"
+#include "server/tools/code/import_names.h"
 #include "server/tools/code/script_block.h"
+#include "server/tools/hints/module_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,19 +65,76 @@ static bool package_advice_has_block(const struct hint_facts *facts)
            definition;
 }
 
-/* The definition of the call with PACKAGES added, or a new one. New reference. */
+static bool package_advice_has(const json_t *list, const json_t *package)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (list, i, item)
+        if (json_equal(item, package))
+            return true;
+    return false;
+}
+
+/* Adds the items of MORE that LIST does not have. */
+static void package_advice_add(json_t *list, const json_t *more)
+{
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (more, i, item)
+        if (!package_advice_has(list, item))
+            json_array_append(list, item);
+}
+
+/* Packages of the modules that the code imports, those of them that are known. New reference. */
+static json_t *package_advice_imported(const struct hint_facts *facts)
+{
+    AUTO_JSON json_t *names = import_names_read(facts->code->text, facts->code->length);
+    json_t *packages = json_array();
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        const char *whole = json_string_value(name);
+        AUTO_FREE char *module = memory_format("%.*s", (int)strcspn(whole, "."), whole);
+        const char *package = module_name_find(module).package;
+        AUTO_JSON json_t *added = package ? json_pack("[s]", package) : NULL;
+
+        if (package && package_advice_lists(facts->environment, package))
+            package_advice_add(packages, added);
+    }
+    return packages;
+}
+
+/* What the environment has, for a definition that is to have more: the packages that it lists, or
+ * those that the code imports from a Python with packages of its own. New reference. */
+static json_t *package_advice_own(const struct hint_facts *facts)
+{
+    const json_t *listed = packages_definition_read(facts->environment->definition).pip_packages;
+
+    return json_array_size(listed) > 0 ? json_copy((json_t *)listed)
+                                       : package_advice_imported(facts);
+}
+
+/* The definition of the call with PACKAGES added, or a new one that has what the environment has.
+ * New reference. */
 static json_t *package_advice_definition(const struct hint_facts *facts, const json_t *packages)
 {
     const json_t *written = json_object_get(facts->arguments, "environment_definition");
     const char *type = json_object_get_string(written, "type");
+    AUTO_JSON json_t *all = NULL;
     json_t *definition;
-    AUTO_JSON json_t *all = json_array();
 
-    if (!type || strcmp(type, "system") == 0)
-        return json_pack("{s:s, s:O}", "type", "venv", "pip_packages", packages);
+    if (!type || strcmp(type, "system") == 0) {
+        all = package_advice_own(facts);
+        package_advice_add(all, packages);
+        return json_pack("{s:s, s:O}", "type", "venv", "pip_packages", all);
+    }
     definition = json_deep_copy(written);
-    json_array_extend(all, json_object_get(written, "pip_packages"));
-    json_array_extend(all, (json_t *)packages);
+    all = json_array();
+    package_advice_add(all, json_object_get(written, "pip_packages"));
+    package_advice_add(all, packages);
     json_object_set(definition, "pip_packages", all);
     return definition;
 }
@@ -92,8 +151,8 @@ static char *package_advice_define(const struct hint_facts *facts, const json_t 
                              (int)strlen(list) - 2, list + 1);
     definition = package_advice_definition(facts, packages ? packages : some);
     text = json_dumps(definition, 0);
-    return memory_format("To have %s, call with environment_definition: %s",
-                         packages ? "that" : "packages", text);
+    return memory_format("To have %s, call with environment_definition: %s%s",
+                         packages ? "that" : "packages", text, hint_new_session(facts));
 }
 
 char *package_advice(const struct hint_facts *facts, const json_t *packages)
@@ -102,8 +161,8 @@ char *package_advice(const struct hint_facts *facts, const json_t *packages)
     AUTO_FREE char *list = packages ? json_list(packages) : NULL;
 
     if (environment)
-        return memory_format("Environment \"%s\" has %s: call with environment: \"%s\".",
-                             environment->name, list, environment->name);
+        return memory_format("Environment \"%s\" has %s: call with environment: \"%s\"%s.",
+                             environment->name, list, environment->name, hint_new_session(facts));
     if (facts->rules)
         return package_advice_define(facts, packages);
     return memory_copy_string("Calls cannot ask for packages here: use what the environments have "

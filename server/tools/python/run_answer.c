@@ -43,6 +43,9 @@ static json_t *run_answer_find_hints(const struct invocation *invocation, struct
 
     facts->arguments = invocation->arguments;
     facts->directory = path;
+    if (!path && facts->run->report->directory) /* a cell has no script */
+        facts->directory = working_directory_path(facts->run->report->directory);
+    facts->is_project = workplace_path(host->settings.workplace) != NULL;
     facts->earlier = earlier_names_of(host->earlier, directory);
     facts->environment = facts->run->setting->environment;
     facts->offered = offered;
@@ -66,27 +69,26 @@ static json_t *run_answer_hints(const struct invocation *invocation, const struc
     };
     json_t *hints = run_answer_find_hints(invocation, &told);
 
-    if (facts->is_success)
+    if (facts->is_success && !facts->setting->session)
         earlier_names_note(host->earlier, directory, code->text, code->length);
     return hints;
 }
 
-/* Facts about the session for the model. Other hints are about programs that begin with nothing.
- * New reference. */
-static json_t *run_answer_session_lines(const struct invocation *invocation,
-                                        const struct run_facts *facts)
+/* Adds facts about the session, if there is one, for the model. */
+static void run_answer_add_session(json_t *lines, const struct invocation *invocation,
+                                   const struct run_facts *facts)
 {
     const char *asked = json_object_get_string(invocation->arguments, "session");
     const char *name = facts->setting->session;
-    json_t *lines = json_array();
 
+    if (!name)
+        return;
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
     else if (!asked || strcmp(asked, name) != 0)
         json_array_append_new(
             lines,
             json_string_format("To go on with these variables, pass session: \"%s\".", name));
-    return lines;
 }
 
 /* The working directory as the script saw it. Owned by the caller. */
@@ -124,8 +126,8 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
     run_output_init(&output, facts, directory, source->room);
     run_output_keep(&output, facts);
     file_links_name(facts->files, facts->report->working_directory);
-    hints = facts->setting->session ? run_answer_session_lines(invocation, facts)
-                                    : run_answer_hints(invocation, facts, &output, source->code);
+    hints = run_answer_hints(invocation, facts, &output, source->code);
+    run_answer_add_session(hints, invocation, facts);
     answer->text = run_pictures_add_text(
         run_result_text(facts, &output, hints, run_answer_handle(invocation, facts)),
         answer->pictures);

@@ -81,9 +81,36 @@ static void test_marks_are_outside_of_brackets_and_comparisons(void **state)
     }
 }
 
+static void test_text_is_found_outside_of_strings_and_comments(void **state)
+{
+    static const struct {
+        const char *code;
+        const char *words;
+        bool is_found;
+    } found[] = {
+        {"import sys\nsys.argv", "sys.argv", true},
+        {"f(sys.argv)", "sys.argv", true},
+        {"# sys.argv\n", "sys.argv", false},
+        {"a = 'sys.argv'", "sys.argv", false},
+        {"\"\"\"\nsys.argv\n\"\"\"", "sys.argv", false},
+        {"mysys.argv", "sys.argv", false},
+        {"figure.show()", ".show(", true},
+        {"a = 'x' # y\nf()", "f(", true},
+        {"sys.arg", "sys.argv", false},
+        {"a = 'x\nf()", "f(", true},
+        {"", "f(", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(found); i++)
+        assert_int_equal(python_source_has(found[i].code, strlen(found[i].code), found[i].words),
+                         found[i].is_found);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_is_found_outside_of_strings_and_comments),
         cmocka_unit_test(test_logical_lines_end_where_python_says),
         cmocka_unit_test(test_marks_are_outside_of_brackets_and_comparisons),
     };

@@ -129,6 +129,8 @@ static int stage_returncode(const json_t *changes)
     for (size_t i = 0; name && i < ARRAY_SIZE(signals); i++)
         if (strcmp(name + strlen("SIG"), sigabbrev_np(signals[i])) == 0)
             return -signals[i];
+    if (json_object_get(changes, "returncode"))
+        return (int)json_integer_value(json_object_get(changes, "returncode"));
     return !json_is_true(json_object_get(changes, "success"));
 }
 
@@ -164,8 +166,9 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
     const struct environment *const offered[] = {
         &stage->small, each->flags & HAS_LARGE ? &stage->large : NULL, NULL};
     const char *output = json_object_get_string(changes, "stdout");
-    const struct run_report report = stage_report(changes);
-    const struct run_setting setting = {.timeout = each->flags & HAD_ALL ? 60 : 5};
+    struct run_report report = stage_report(changes);
+    const struct run_setting setting = {.timeout = each->flags & HAD_ALL ? 60 : 5,
+                                        .session = each->flags & IN_CELL ? "cells" : NULL};
     const struct run_facts run = {
         .report = &report,
         .setting = &setting,
@@ -178,6 +181,11 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
     const json_t *hint;
     size_t i;
 
+    if (each->flags & IN_CONTAINER)
+        report.execution.receipt.layers = LAYER_CONTAINER;
+    if (each->flags & HAS_PACKAGES)
+        json_object_set_new(stage->small.definition, "pip_packages",
+                            json_pack("[s,s]", "pandas>=2", "numpy"));
     stage->small.settings.sandbox.hosts = each->flags & HAS_HOSTS ? hints_hosts : NULL;
     hints = hints_find(&(struct hint_facts){
         .run = &run,
@@ -190,12 +198,14 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
                                         .had_fence = each->flags & HAD_FENCE,
                                         .had_magic = each->flags & HAD_MAGIC},
         .directory = stage->scratch,
+        .is_project = each->flags & IN_PROJECT,
         .earlier = earlier,
         .environment = &stage->small,
         .offered = offered,
         .rules = each->flags & MAY_DEFINE ? stage->rules : NULL,
         .is_at_terminal = each->flags & AT_TERMINAL,
     });
+    json_object_del(stage->small.definition, "pip_packages");
     json_array_foreach (hints, i, hint) {
         char *longer = memory_format("%s%s%s", joined, i ? "|" : "", json_string_value(hint));
 

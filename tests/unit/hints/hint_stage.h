@@ -55,6 +55,10 @@ enum {
     AT_TERMINAL = 1 << 5,
     IN_SCRATCH = 1 << 6, /* each "@" in the errors is the working directory */
     HAS_HOSTS = 1 << 7,  /* that it reaches */
+    IN_CELL = 1 << 8,    /* of a session */
+    IN_CONTAINER = 1 << 9,
+    IN_PROJECT = 1 << 10,   /* the working directory is the operator's */
+    HAS_PACKAGES = 1 << 11, /* the environment is a venv with some */
 };
 
 struct hint_case {

@@ -66,9 +66,15 @@ SHOW(test_what_is_not_installed, //
       "Add \"pyyaml\" to the dependencies in the script's block.", NULL, NULL, MAY_DEFINE},
      {"import numpy", NO_MODULE("numpy"), "Calls cannot ask for packages here"},
      {"import helpers", NO_MODULE("helpers"),
-      "nor as a file of yours. If helpers is a package: To have that, call", NULL, NULL,
-      MAY_DEFINE},
+      "nor as a file of yours. To have packages, call with environment_definition: {\"type\": "
+      "\"venv\", \"pip_packages\": [\"PACKAGE\"]}",
+      NULL, NULL, MAY_DEFINE},
      {"import helpers", NO_MODULE("helpers"), "a file of yours. Calls cannot ask"},
+     {"import google.generativeai", NO_MODULE("google"), "\"pip_packages\": [\"PACKAGE\"]", NULL,
+      NULL, MAY_DEFINE},
+     {"import mysql.connector", NO_MODULE("mysql"), "in the package mysql-connector-python, which",
+      NULL, NULL, MAY_DEFINE},
+     {"import dns.resolver", NO_MODULE("dns"), "[\"dnspython\"]", NULL, NULL, MAY_DEFINE},
      {"import telnetlib", NO_MODULE("telnetlib"), "Python 3.13 has no telnetlib"},
      {"import numpy.foo", NO_MODULE("numpy.foo"), NULL, NULL, NULL, MAY_DEFINE},
      {"try:\n import cv2\nexcept: pass", NO_MODULE("cv2"), NULL, SUCCESS, NULL, MAY_DEFINE},
@@ -109,6 +115,18 @@ SHOW(test_files_and_names, //
       FRAME(1) "OSError: [Errno 16] Device or resource busy: 'script.py'\n",
       "script.py is the program that runs"},
      {"open('a.py', 'w')", FRAME(1) "OSError: [Errno 16] Device or resource busy: 'a.py'\n", NULL},
+     {"open('x/script.py', 'w')",
+      FRAME(1) "OSError: [Errno 16] Device or resource busy: '@/script.py'\n",
+      "script.py is the program that runs", NULL, NULL, IN_SCRATCH},
+     {"os.rename('a', 'script.py')",
+      FRAME(1) "OSError: [Errno 16] Device or resource busy: 'a' -> 'script.py'\n",
+      "script.py is the program that runs"},
+     {"open('my_script.py', 'w')",
+      FRAME(1) "OSError: [Errno 30] Read-only file system: 'my_script.py'\n", NULL},
+     {"open('/usr/lib/script.py', 'w')",
+      FRAME(1) "OSError: [Errno 30] Read-only file system: '/usr/lib/script.py'\n", NULL},
+     {"os.chdir('/usr'); open('script.py', 'w')",
+      FRAME(1) "OSError: [Errno 30] Read-only file system: 'script.py'\n", NULL},
      {"print(df)", FRAME(1) "NameError: name 'df' is not defined\n",
       "An earlier call has defined \"df\""},
      {"print(dg)", FRAME(1) "NameError: name 'dg' is not defined. Did you mean: 'df'?\n", NULL})
@@ -181,7 +199,19 @@ SHOW(test_habits, //
      {"plt.show()", NULL, NULL, "{\"success\": true, \"files\": [{\"path\": \"figure-1.png\"}]}"},
      {"6 * 7", NULL, "Line 1 is a bare expression", SUCCESS},
      {"import os\nx = 7\nx # the answer\n\n", NULL, "Line 3 is a bare expression", SUCCESS},
-     {"f(a,\n  b=c)", NULL, "Line 1 is a bare expression", SUCCESS},
+     {"df.head(\n  2)", NULL, "Line 1 is a bare expression", SUCCESS},
+     {"len(x) if x in (1, 2) else min(x)[0]", NULL, "Line 1 is a bare", SUCCESS},
+     {"x[1].y", NULL, "Line 1 is a bare", SUCCESS}, {"'f(x)'", NULL, "Line 1 is a", SUCCESS},
+     {"x and (y or z)", NULL, "Line 1 is a bare", SUCCESS}, {"main()", NULL, NULL, SUCCESS},
+     {"os.makedirs('a')", NULL, NULL, SUCCESS}, {"logging.info('a')", NULL, NULL, SUCCESS},
+     {"f.write('a')", NULL, NULL, SUCCESS}, {"plt.savefig('a')", NULL, NULL, SUCCESS},
+     {"f(a,\n  b=c)", NULL, NULL, SUCCESS}, {"f2(x)", NULL, NULL, SUCCESS},
+     {"x.head()()", NULL, NULL, SUCCESS}, {"x[0](1)", NULL, NULL, SUCCESS},
+     {"main (1)", NULL, NULL, SUCCESS}, {"plt.title('len')", NULL, NULL, SUCCESS},
+     {"obj.list()", NULL, NULL, SUCCESS}, {"len(f(x))", NULL, NULL, SUCCESS},
+     {"[print(y) for y in x]", NULL, NULL, SUCCESS}, {"(x := f)", NULL, NULL, SUCCESS},
+     {"a >> b", NULL, NULL, SUCCESS}, {"exit", NULL, NULL, SUCCESS},
+     {"(f\n(x))", NULL, NULL, SUCCESS}, {"'' f('", NULL, NULL, SUCCESS},
      {"a == b", NULL, "Line 1 is a bare expression", SUCCESS},
      {"6 * 7", NULL, NULL, "{\"success\": true, \"stdout\": \"x\"}"},
      {"6 * 7", NULL, NULL, "{\"success\": false}"}, {"x = 7", NULL, NULL, SUCCESS},
@@ -191,6 +221,196 @@ SHOW(test_habits, //
      {"\"\"\"the end\"\"\"", NULL, NULL, SUCCESS}, {"...", NULL, NULL, SUCCESS},
      {"", NULL, NULL, SUCCESS}, {"del x", NULL, NULL, SUCCESS}, {"# 6 * 7", NULL, NULL, SUCCESS},
      {"x = '''\n6 * 7\n'''", NULL, NULL, SUCCESS})
+
+#define VALUE_ERROR         FRAME(1) "ValueError: invalid literal for int() with base 10: ''\n"
+#define NO_ITEM             "IndexError: list index out of range\n"
+#define FAILED_WITH(NUMBER) "{\"returncode\": " #NUMBER "}"
+#define NO_KEY                                                                                     \
+    FRAME(2) "  File \"<frozen os>\", line 679, in __getitem__\nKeyError: 'OPENAI_API_KEY'\n"
+
+SHOW(test_values_from_outside, //
+     {"n = int(sys.stdin.readline())", VALUE_ERROR, "Standard input is empty here"},
+     {"a = sys.stdin.read().split()\nb = a[0]", FRAME(2) NO_ITEM, "Standard input is empty here"},
+     {"for line in sys.stdin: print(line)", NULL, "Standard input is empty here", SUCCESS},
+     {"json.load(sys.stdin)",
+      FRAME(1) "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n",
+      "Standard input is empty here"},
+     {"n = int(x)", VALUE_ERROR, NULL}, {"# sys.stdin\nn = int(x)", VALUE_ERROR, NULL},
+     {"x = 'sys.stdin'\nn = int(x)", VALUE_ERROR, NULL},
+     {"for line in sys.stdin: print(line)\nprint(7)", NULL, NULL,
+      "{\"success\": true, \"stdout\": \"7\\n\"}"},
+     {"sys.stdin.read(); 1/0", FRAME(1) "ZeroDivisionError: division by zero\n", NULL},
+     {"import argparse",
+      "usage: script.py [-h] x\nscript.py: error: the following arguments are required: x\n",
+      "Scripts get no arguments here. Pass them in the code: parse_args([\"VALUE\"]).",
+      FAILED_WITH(2)},
+     {"import click", "Usage: script.py [OPTIONS] NAME\n\nError: Missing argument 'NAME'.\n",
+      "Pass them in the code: main([\"VALUE\"]).", FAILED_WITH(2)},
+     {"import argparse", "script.py: error: the following arguments are required: x\n", NULL,
+      FAILED_WITH(1)},
+     {"import argparse", "script.py: error: argument x: invalid int value: 'a'\n", NULL,
+      FAILED_WITH(2)},
+     {"x = sys.argv[1]", FRAME(1) NO_ITEM, "Scripts get no arguments here: write"},
+     {"_, x = sys.argv", FRAME(1) "ValueError: not enough values to unpack (expected 2, got 1)\n",
+      "Scripts get no arguments here: write"},
+     {"if len(sys.argv) < 2:\n    sys.exit('Usage: a.py FILE')", "Usage: a.py FILE\n",
+      "Scripts get no arguments here: write"},
+     {"print(len(sys.argv))\nprint('Memory usage: 1')", NULL, NULL,
+      "{\"success\": true, \"stdout\": \"1\\nMemory usage: 1\\n\"}"},
+     {"print(len(sys.argv))\nprint('Usage: a')", NULL, "Scripts get no arguments here",
+      "{\"success\": true, \"stdout\": \"1\\nUsage: a\\n\"}"},
+     {"x = [][1]\nprint(sys.argv)", FRAME(1) NO_ITEM, NULL},
+     {"print('Usage: a.py FILE')", NULL, NULL, "{\"success\": true, \"stdout\": \"Usage: x\\n\"}"},
+     {"import os\nos.environ['OPENAI_API_KEY']", NO_KEY,
+      "Scripts have none of your environment variables, so OPENAI_API_KEY is not set. If"},
+     {"x",
+      FRAME(1) "openai.OpenAIError: The api_key client option must be set either by passing "
+               "api_key to the client or by setting the OPENAI_API_KEY environment variable\n",
+      "so OPENAI_API_KEY is not set"},
+     {"x",
+      FRAME(1) "openai.OpenAIError: Missing credentials. Please pass an `api_key`, or set the "
+               "`OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.\n",
+      "so OPENAI_API_KEY is not set"},
+     {"x", FRAME(1) "botocore.exceptions.NoCredentialsError: Unable to locate credentials\n",
+      "Scripts have none of your credentials"},
+     {"x['OPENAI_API_KEY']", FRAME(1) "KeyError: 'OPENAI_API_KEY'\n", NULL},
+     {"x", FRAME(1) "ValueError: bad environment variable\n", NULL}, {"x", NO_KEY, NULL, SUCCESS})
+
+SHOW(test_text_that_was_sent_wrongly, //
+     {"import os\\nprint(1)", SYNTAX(1) "unexpected character after line continuation character\n",
+      "The code is one line with \\n in it: it was escaped twice. Send real line ends."},
+     {"x = 1\nprint(\\\"a\\\")",
+      SYNTAX(2) "unexpected character after line continuation character\n",
+      "Line 2 has a backslash outside of a string."},
+     {"x = 1\ny = 2 \\ 3", SYNTAX(2) "unexpected character after line continuation character\n",
+      NULL},
+     {"x = y\\n", SYNTAX(1) "invalid syntax\n", NULL},
+     {"Here it is:\n```python\nprint(1)\n```", SYNTAX(1) "invalid syntax\n",
+      "Line 1 is text, not Python: the code begins behind the fence (```) in line 2. Send the code "
+      "alone."},
+     {"x = = 1\ny = '''\n```\n'''", SYNTAX(1) "invalid syntax\n", NULL},
+     {"print 1\nx = 2", SYNTAX(1) "Missing parentheses in call to 'print'\n", NULL})
+
+SHOW(test_paths_of_elsewhere, //
+     {"open('C:\\\\Users\\\\a.csv')", NO_FILE("C:\\\\Users\\\\a.csv"),
+      "That is a path of Windows, and scripts here run on Linux: use a relative path, and pass "
+      "data in `files`."},
+     {"open('D:/a.csv')", NO_FILE("D:/a.csv"), "a relative path.", NULL, "{\"blocks\": []}"},
+     {"open('C:\\Users')",
+      SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: "
+                "truncated \\UXXXXXXXX escape\n",
+      "That is a path of Windows"},
+     {"'\\U1'", SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes\n", NULL},
+     {"run('git log')", "fatal: not a git repository (or any parent up to mount point /x)\n",
+      "The working directory is not a project: it has only what calls have put there. Pass data "
+      "in `files`.",
+      SUCCESS},
+     {"run('git log')", "fatal: not a git repository\n", NULL, SUCCESS, NULL, IN_PROJECT},
+     {"run(['git', 'log'])",
+      FRAME(1) "subprocess.CalledProcessError: Command '['git', 'log']' returned non-zero exit "
+               "status 128.\n",
+      "The working directory is not a project"},
+     {"run('git clone x')",
+      FRAME(1) "subprocess.CalledProcessError: Command 'git clone x' returned non-zero exit status "
+               "128.\n",
+      NULL},
+     {"run('git log')", "fatal: not a git repository\n",
+      "there. Scripts here can also read /srv/data: use absolute paths for that.", IN_HELD},
+     {"print(os.listdir('.'))", NULL, "The working directory is not a project",
+      "{\"success\": true, \"stdout\": \"['script.py']\\n\"}"},
+     {"print(glob.glob('*.csv'))", NULL, "it has only what calls have put there",
+      "{\"success\": true, \"stdout\": \"[]\\n\"}"},
+     {"print([])", NULL, NULL, "{\"success\": true, \"stdout\": \"[]\\n\"}"},
+     {"print(os.listdir('.'))", NULL, NULL, "{\"success\": true, \"stdout\": \"['a']\\n\"}"})
+
+SHOW(test_what_nobody_sees, //
+     {"matplotlib.use('TkAgg')",
+      FRAME(1) "ImportError: Cannot load backend 'TkAgg' which requires the 'tk' interactive "
+               "framework, as 'headless' is currently running\n",
+      "leave matplotlib.use() out"},
+     {"cv2.imshow('a', b)",
+      FRAME(1) "cv2.error: OpenCV(4.8.0) error: (-2:Unspecified error) The function is not "
+               "implemented. Rebuild the library with Windows, GTK+ 2.x or Cocoa support.\n",
+      "cv2.imwrite("},
+     {"f()", "qt.qpa.xcb: could not connect to display\n", "windows cannot be opened"},
+     {"fig.show()", FRAME(1) "webbrowser.Error: could not locate runnable browser\n",
+      "There is no browser and no screen here"},
+     {"webbrowser.open('a')\nprint(1)", NULL, "nobody has seen what webbrowser.open()",
+      "{\"success\": true, \"stdout\": \"1\\n\"}"},
+     {"print('webbrowser.open')", NULL, NULL, "{\"success\": true, \"stdout\": \"1\\n\"}"},
+     {"import plotly.express as px\nfig.show()", NULL, "figure.write_html(", SUCCESS},
+     {"from PIL import Image\nimage.show()", NULL, "image.save(", SUCCESS},
+     {"import matplotlib.pyplot as plt\nfrom PIL import Image\nplt.show()\nprint(1)", NULL, NULL,
+      "{\"success\": true, \"stdout\": \"1\\n\"}"},
+     {"import plotly.express as px\nfig.show()", NULL, NULL,
+      "{\"success\": true, \"files\": [{\"path\": \"a.html\"}]}"},
+     {"df.show()\nprint(1)", NULL, NULL, "{\"success\": true, \"stdout\": \"1\\n\"}"})
+
+#define NO_OPTION(NAME)                                                                            \
+    FRAME(1)                                                                                       \
+    "ImportError: Missing optional dependency '" NAME "'.  Use pip or conda to "                   \
+    "install.\n"
+
+SHOW(test_what_a_library_needs_for_more, //
+     {"df.to_markdown()", NO_OPTION("tabulate"),
+      "That needs the package tabulate, which this environment does not have. To have that, call "
+      "with environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"pandas>=2\", "
+      "\"numpy\", \"tabulate\"]}",
+      NULL, NULL, MAY_DEFINE | HAS_PACKAGES},
+     {"import pandas\nimport yaml", NO_MODULE("yaml"), "[\"pandas>=2\", \"numpy\", \"pyyaml\"]",
+      NULL, NULL, MAY_DEFINE | HAS_PACKAGES},
+     {"import dateutil.tz\nimport nowhere", NO_OPTION("lxml"), "\"pip_packages\": [\"lxml\"]", NULL,
+      NULL, MAY_DEFINE},
+     {"df.to_parquet('a')",
+      FRAME(1) "ImportError: Unable to find a usable engine; tried using: 'pyarrow', "
+               "'fastparquet'.\n",
+      "needs the package pyarrow", NULL, NULL, MAY_DEFINE},
+     {"df.to_markdown()",
+      FRAME(1) "ImportError: `Import tabulate` failed.  Use pip, conda, or your preferred package "
+               "management tool to install the tabulate package.\n",
+      "needs the package tabulate"},
+     {"df.to_sql('a', 'sqlite:///a')",
+      FRAME(1) "ImportError: Using a URI string requires 'sqlalchemy' version '2.0.42' or newer.\n",
+      "needs the package sqlalchemy"},
+     {"x", FRAME(1) "ImportError: `Import of_nobody` failed.\n", NULL},
+     {"df.plot()",
+      FRAME(1) "ImportError: matplotlib is required for plotting when the default backend "
+               "\"matplotlib\" is selected.\n",
+      "needs the package matplotlib"},
+     {"x", FRAME(1) "ImportError: cannot import name 'a' from 'b'\n", NULL})
+
+#define CELL_FRAME(LINE)                                                                           \
+    "Traceback (most recent call last):\n  File \"<cell 3>\", line " #LINE ", in <module>\n"
+
+SHOW(test_cells, //
+     {"import yaml", CELL_FRAME(1) "ModuleNotFoundError: No module named 'yaml'\n",
+      "call with environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"pyyaml\"]}, "
+      "session: \"new\"",
+      NULL, NULL, MAY_DEFINE | IN_CELL},
+     {"import found_tool", CELL_FRAME(1) "ModuleNotFoundError: No module named 'found_tool'\n",
+      "call with environment: \"large\", session: \"new\".", NULL, NULL, HAS_LARGE | IN_CELL},
+     {"import yaml",
+      "----------\nModuleNotFoundError      Traceback (most recent call last)\nCell In[1], line "
+      "1\n----> 1 import yaml\n\nModuleNotFoundError: No module named 'yaml'\n",
+      "is in the package pyyaml", NULL, NULL, MAY_DEFINE | IN_CELL},
+     {"x = sys.argv[1]", CELL_FRAME(1) NO_ITEM, "Scripts get no arguments here", NULL, NULL,
+      IN_CELL},
+     {"x = sys.argv[1]",
+      "Traceback (most recent call last):\n  File \"<cell 1>\", line 1, in f\n" NO_ITEM, NULL, NULL,
+      NULL, IN_CELL},
+     {"import os\\nprint(1)",
+      "  File \"<cell 3>\", line 1\n    x\n    ^\nSyntaxError: unexpected character after line "
+      "continuation character\n",
+      "it was escaped twice", NULL, NULL, IN_CELL},
+     {"6 * 7", NULL, NULL, SUCCESS, NULL, IN_CELL},
+     {"def read(): return sys.stdin.read()", NULL, NULL, SUCCESS, NULL, IN_CELL},
+     {"print(df)", CELL_FRAME(1) "NameError: name 'df' is not defined\n", NULL, NULL, NULL,
+      IN_CELL},
+     {"display(1)", CELL_FRAME(1) "NameError: name 'display' is not defined\n", NULL, NULL, NULL,
+      IN_CELL},
+     {"Popen(['server'])", NULL, NULL,
+      "{\"success\": true, \"stdout\": \"x\", \"ended_processes\": 1}", NULL, IN_CELL},
+     {"import plotly.express as px\nfig.show()", NULL, NULL, SUCCESS, NULL, IN_CELL})
 
 static void test_a_hint_has_no_endless_list_in_it(void **state)
 {
@@ -210,6 +430,12 @@ int main(void)
         TEST_FILES(test_files_and_names),
         TEST(test_limits),
         TEST(test_habits),
+        TEST(test_values_from_outside),
+        TEST(test_text_that_was_sent_wrongly),
+        TEST(test_paths_of_elsewhere),
+        TEST(test_what_nobody_sees),
+        TEST(test_what_a_library_needs_for_more),
+        TEST(test_cells),
         TEST(test_a_hint_has_no_endless_list_in_it),
     };
 

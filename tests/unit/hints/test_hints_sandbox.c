@@ -80,6 +80,60 @@ SHOW(test_a_network_of_listed_hosts, //
      {"x", FRAME(1) "urllib.error.HTTPError: HTTP Error 403: Forbidden\n", NULL, IN_HELD, NULL,
       HAS_HOSTS})
 
+SHOW(test_what_libraries_say_without_a_network, //
+     {"x", "ssh: Could not resolve hostname a: Temporary failure in name resolution\n",
+      "no network", IN_HELD},
+     {"x", "wget: unable to resolve host address 'a'\n", "no network", IN_HELD},
+     {"x", "Cannot connect to host a:443 ssl:default [Name or service not known]\n", "no network",
+      IN_HELD},
+     {"x",
+      FRAME(1) "psycopg2.OperationalError: could not translate host name \"a\" to address: "
+               "Temporary failure in name resolution\n",
+      "no network", IN_HELD},
+     {"x",
+      FRAME(1) "botocore.exceptions.EndpointConnectionError: Could not connect to the "
+               "endpoint URL: \"https://s3.amazonaws.com/\"\n",
+      "no network", IN_HELD},
+     {"x", FRAME(1) "openai.APIConnectionError: Connection error.\n", "no network", IN_HELD},
+     {"x", FRAME(1) "httpx.ConnectError: All connection attempts failed\n", "no network", IN_HELD},
+     {"x", FRAME(1) "OSError: We couldn't connect to 'https://huggingface.co' to load the files\n",
+      "no network", IN_HELD},
+     {"x", "curl: (6) Could not resolve host: a\n", "no network", IN_HELD},
+     {"x",
+      "E: Failed to fetch http://deb.debian.org/a  Temporary failure resolving "
+      "'deb.debian.org'\n",
+      "no network", IN_HELD},
+     {"x", "[Errno 111] Connection refused\nAll connection attempts failed\n",
+      "localhost is the run's own here", IN_HELD},
+     {"x", FRAME(1) "openai.APIConnectionError: Connection error.\n", NULL, "{" FREE "}"},
+     {"x", FRAME(1) "openai.APIConnectionError: Connection error.\n", NULL, IN_HELD, NULL,
+      HAS_HOSTS},
+     {"x", GAIERROR, "no network: work with what is there. The operator", IN_HELD,
+      "{\"message\": \"\"}"})
+
+SHOW(test_containers, //
+     {"x", GAIERROR,
+      "no network: work with what is there, and pass data in `files`. The operator can open it "
+      "(network: bridge).",
+      NULL, NULL, IN_CONTAINER},
+     {"x", REFUSED,
+      "localhost is the run's own here: nothing answers there but what the script itself has "
+      "started.",
+      NULL, NULL, IN_CONTAINER | HAS_LARGE},
+     {"x", READ_ONLY("/usr/x"), "and not to the files of the image: use relative paths", NULL, NULL,
+      IN_CONTAINER},
+     {"x", READ_ONLY("a"), NULL, NULL, NULL, IN_CONTAINER},
+     {"x", "E: List directory /var/lib/apt/lists/partial is missing. - Acquire (30: Read-only)\n",
+      "Scripts here cannot install programs", NULL, NULL, IN_CONTAINER},
+     {"x", "WARNING: Retrying (Retry(total=4", "scripts cannot install packages. Calls", NULL, NULL,
+      IN_CONTAINER},
+     {"x",
+      "ERROR: Could not install packages due to an OSError: [Errno 30] Read-only file system: "
+      "'/usr/local/x'\n",
+      "A script cannot install packages into this Python", NULL, NULL, IN_CONTAINER},
+     {"x", "/bin/sh: 1: sudo: not found\n", "sudo does not work here", NULL, NULL, IN_CONTAINER},
+     {"x", "E: Unable to locate package a\n", NULL, NULL, NULL, IN_CONTAINER})
+
 SHOW(test_what_a_sandbox_does_not_show, //
      {"x", NO_FILE("/home/me/a.csv"),
       "/home/me/a.csv is not shown to scripts here: they have the working directory, /tmp, "
@@ -247,6 +301,8 @@ int main(void)
         TEST(test_the_closed_network),
         TEST(test_a_network_of_listed_hosts),
         TEST(test_a_loopback_of_its_own),
+        TEST(test_what_libraries_say_without_a_network),
+        TEST(test_containers),
         TEST(test_what_a_sandbox_does_not_show),
         TEST(test_a_script_that_left_its_directory),
         TEST(test_a_database_in_a_sandbox),

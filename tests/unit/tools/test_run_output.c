@@ -90,19 +90,18 @@ static void test_a_line_that_lacks_states_is_not_whole(void **state)
 {
     AUTO_FREE char *rows = returned("row ", 1000);
     AUTO_FREE char *bar = returned("10 % ", 1000);
-    AUTO_JSON json_t *some = brief_of("name\rqty\r", "");
-    AUTO_JSON json_t *many = brief_of("", rows);
-    AUTO_JSON json_t *progress = brief_of("", bar);
+    AUTO(run_output_deinit) struct run_output some = shown("name\rqty\r", "");
+    AUTO(run_output_deinit) struct run_output many = shown(rows, bar);
 
     (void)state;
-    assert_string_equal(json_object_get_string(some, "stdout"), "name\nqty");
-    assert_true(json_is_false(json_object_get(some, "truncated")));
-    assert_string_equal(json_object_get_string(many, "stderr"),
-                        "... [999 earlier states of this line left out] ...\nrow 999");
-    assert_true(json_is_true(json_object_get(many, "truncated")));
-    assert_string_equal(json_object_get_string(progress, "stderr"),
-                        "... [999 earlier states of this line left out] ...\n10 % 999");
-    assert_true(json_is_false(json_object_get(progress, "truncated")));
+    assert_shows(&some.streams[PROCESS_STDOUT], "name\nqty");
+    assert_int_equal(some.streams[PROCESS_STDOUT].untold, 0);
+    assert_shows(&many.streams[PROCESS_STDOUT],
+                 "... [999 earlier states of this line left out] ...\nrow 999");
+    assert_true(many.streams[PROCESS_STDOUT].untold > 0);
+    assert_shows(&many.streams[PROCESS_STDERR],
+                 "... [999 earlier states of this line left out] ...\n10 % 999");
+    assert_int_equal(many.streams[PROCESS_STDERR].untold, 0);
 }
 
 int main(void)
