@@ -68,7 +68,7 @@ EXCEPT = {
     "environments/process/spawn.c": ("open", "the runner, with O_PATH; the core, beside it; /dev/null"),
     "environments/process/tree_usage.c": ("fd_read_file opendir", KERNEL),
     "environments/venv/builder.c": ("rename", RENAME),
-    "environments/venv/place.c": ("opendir", DIRECTORY),
+    "environments/venv/place.c": ("open opendir", DIRECTORY),
     "environments/venv/record.c": ("open", DIRECTORY),
     "environments/venv/scripts.c": ("openat opendir renameat", f"{NEW}; {DIRECTORY}; {RENAME}"),
     "environments/venv/sweep.c": ("open opendir rename", f"{DIRECTORY}; {RENAME}"),
@@ -78,7 +78,6 @@ EXCEPT = {
     "environments/workplace/directory_file.c": ("openat renameat", f"{NEW}; {RENAME}"),
     "environments/workplace/directory_removal.c": (
         "chmod openat renameat", f"{DIRECTORY}; {RENAME}; chmod(2) through an open descriptor"),
-    "environments/workplace/scratch_directory.c": ("open", DIRECTORY),
     "environments/workplace/workplace.c": ("open openat", DIRECTORY),
     "environments/workplace/workplace_sweep.c": ("renameat", RENAME),
     "server/admin.c": ("fopen", KERNEL),
