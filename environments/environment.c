@@ -9,11 +9,14 @@
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
+#include "environments/workplace/provided_files.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define ENVIRONMENT_FUNCTIONS "functions.py"
 
 static const struct state environment_states[] = {
     [ENVIRONMENT_AT_REST] = {"at rest", 1 << ENVIRONMENT_PREPARING},
@@ -235,6 +238,49 @@ static void environment_on_eagerly_prepared(struct environment_waiter *waiter,
         log_warning("%s; the next call that needs it tries again", text);
     else
         log_info("environment %s is prepared", environment->name);
+}
+
+/* The module that the operator gives to the scripts of the environment. */
+static int environment_put_functions(const char *functions,
+                                     const struct working_directory *directory, struct error *err)
+{
+    AUTO_JSON json_t *files = NULL;
+
+    if (!functions)
+        return 0;
+    files = json_pack("[{s:s, s:s}]", "path", ENVIRONMENT_FUNCTIONS, "text", functions);
+    return provided_files_put(files, directory, err);
+}
+
+/* The files of a call do not count as growth of its run: without this check each call could bring a
+ * message full of files. */
+static int environment_check_share(const struct working_directory *directory, const json_t *files,
+                                   struct error *err)
+{
+    const struct disk_share share = working_directory_share(directory);
+    AUTO_FREE char *text = NULL;
+
+    if (!share.is_used_up || provided_files_check(files, DISK_SHARE_TIDYING_BYTES, err) == 0)
+        return 0;
+    text = disk_share_text(&share);
+    return error_prefix(err, "%s", text);
+}
+
+int environment_put_files(const struct environment *environment,
+                          const struct working_directory *directory, const json_t *files,
+                          struct error *err)
+{
+    const char *functions = environment->settings.functions;
+
+    if (!files && !functions)
+        return 0;
+    if (environment_check_share(directory, files, err) < 0)
+        return -1;
+    /* The user that runs the scripts gets access to the files. */
+    if (environment_admit(environment, working_directory_path(directory), err) < 0 ||
+        environment_put_functions(functions, directory, err) < 0)
+        return -1;
+    return provided_files_put(files, directory, err);
 }
 
 const char *environment_kernel(const struct environment *environment)

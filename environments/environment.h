@@ -225,6 +225,12 @@ void environment_learn(struct environment *environment, struct python_facts *fac
 int environment_admit(const struct environment *environment, const char *directory,
                       struct error *err);
 
+/* Puts FILES (provided_files.h; checked; or NULL) into DIRECTORY, and the module that the operator
+ * gives to the scripts of ENVIRONMENT, which is prepared. They count as there before the run. */
+int environment_put_files(const struct environment *environment,
+                          const struct working_directory *directory, const json_t *files,
+                          struct error *err);
+
 /* The Jupyter kernel that executes the cells of its sessions; NULL: its Python does. Borrowed. */
 const char *environment_kernel(const struct environment *environment);
 

@@ -9,7 +9,6 @@
 #include "environments/process/process.h"
 #include "environments/run_variables.h"
 #include "environments/sandbox_policy.h"
-#include "environments/thread_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +92,8 @@ static unsigned local_threads(const struct environment *environment)
 {
     const struct process_limits *limits = &environment->settings.limits;
 
-    return thread_count(process_host_cpus(environment->host), limits->processes, limits->memory);
+    return run_variables_thread_count(process_host_cpus(environment->host), limits->processes,
+                                      limits->memory);
 }
 
 /* The variables of a sandbox. git does not work when it may not read the machine's settings; they

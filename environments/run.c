@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/starter/starter.h"
 #include "base/state.h"
-#include "environments/run_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +231,7 @@ static int run_open_claim(struct run *run)
     if (directory_claim_open(&run->claim, run->directory, delivery, &run->error) < 0 ||
         directory_claim_write(&run->claim, run->code, run->request.code_length, &run->error) < 0)
         return -1;
-    return run_files_put(run->request.environment, run->directory, run->files, &run->error);
+    return environment_put_files(run->request.environment, run->directory, run->files, &run->error);
 }
 
 /* Another run ends by itself, at its timeout at the latest; a session may stay for hours. */

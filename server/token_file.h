@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/transport/identity/token.h"
+#include "server/transport/identity/authority.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * caller_rules.h. */
 #pragma once
 
-#include "base/schema/misfits.h"
+#include "base/schema/schema.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/callers/image_reference.h"
 

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "environments/docker/order.h"
-#include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* A container that was started ahead of its script, for a call that is expected: its init waits
- * (engine/go.h), and nothing of any script has run in it.
+ * (engine/init_protocol.h), and nothing of any script has run in it.
  *
  * The file that is laid over script.py is empty until the call comes, and is then filled in place.
  */
 #pragma once
 
-#include "environments/docker/docker_go.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/tree.h"
 #include "environments/execution.h"
 #include "environments/process/waiting.h"

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "environments/thread_count.h"
+#include "environments/run_variables.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,9 +98,9 @@ static void set_variable(json_t *variables, json_t *variable)
 /* The memory limit has no influence: it counts the memory that a container really uses. */
 static json_t *thread_variable(const struct docker_container *container, unsigned index)
 {
-    unsigned count =
-        thread_count(container->settings->cpus, container->settings->limits.processes, 0);
-    AUTO_FREE char *variable = thread_count_variable(index, count);
+    unsigned count = run_variables_thread_count(container->settings->cpus,
+                                                container->settings->limits.processes, 0);
+    AUTO_FREE char *variable = run_variables_thread(index, count);
 
     return json_string(variable);
 }

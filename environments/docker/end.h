@@ -2,7 +2,7 @@
  * report. */
 #pragma once
 
-#include "environments/engine/last_words.h"
+#include "environments/engine/init_protocol.h"
 #include "environments/execution.h"
 
 #include <stdbool.h>

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "base/list.h"
+#include "environments/docker/kept_run.h"
 #include "environments/docker/kept_size.h"
-#include "environments/docker/kept_wait.h"
 #include "environments/docker/python.h"
 #include "environments/engine/container.h"
 #include "environments/execution.h"
@@ -44,7 +44,7 @@ struct kept_container {
     struct kept_wait wait;  /* for the next call, while the container is idle */
     json_t *next;           /* owned: the definition of the expected run, like wait.key; or NULL */
     bool waits;             /* a run may wait in it */
-    bool is_deaf;           /* its inits refuse every go (kept_try.h) */
+    bool is_deaf;           /* its inits refuse every go (enum kept_try) */
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
     int script;             /* owned: the file over script.py in it */

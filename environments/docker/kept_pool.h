@@ -2,7 +2,7 @@
  * directory take turns.
  *
  * When no run has the environment, a run like the last one is started in each that is idle, and
- * waits there for its script (kept_wait.h).
+ * waits there for its script (kept_run.h).
  *
  * A container goes when it has been idle for a while, when it would end by itself before the next
  * call does, and when a new one needs its place. */

@@ -5,7 +5,7 @@
 
 #include "base/wire_reader.h"
 #include "environments/engine/frames.h"
-#include "environments/engine/last_words.h"
+#include "environments/engine/init_protocol.h"
 
 #include <stdbool.h>
 

@@ -1,18 +1,21 @@
 #include "environments/docker/sweep.h"
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "environments/docker/cache.h"
+#include "base/untrusted.h"
 #include "environments/docker/image.h"
 #include "environments/docker/site.h"
 #include "environments/engine/discard.h"
 #include "environments/instance.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DOCKER_SWEEP_AGAIN_SECONDS 3600.
@@ -85,11 +88,54 @@ bool docker_sweep_is_too_many(const json_t *list, size_t index)
     return newer >= MOST_TO_LOOK_AT;
 }
 
+/* The path of the file for TAG. A tag with a slash is not ours, and its file is never found. */
+static char *docker_sweep_image_file(const char *state, const char *tag)
+{
+    return memory_format("%s/docker/images/%s", state, strrchr(tag, ':') + 1);
+}
+
+void docker_sweep_mark_image(const char *state, const char *tag)
+{
+    AUTO_FREE char *folder = memory_format("%s/docker/images", state);
+    AUTO_FREE char *path = docker_sweep_image_file(state, tag);
+    AUTO_CLOSE int fd = -1;
+    struct error err = ERROR_INIT;
+
+    if (fd_make_directories(folder, 0700, &err) < 0) {
+        log_warning("%s", err.message);
+        return;
+    }
+    fd = untrusted_open(AT_FDCWD, path, O_WRONLY | O_CREAT, &err);
+    if (fd < 0)
+        log_warning("%s", err.message); /* at worst the image is made anew some day */
+    else
+        (void)futimens(fd, NULL);
+}
+
+bool docker_sweep_wants_image(const char *state, const char *tag, time_t now)
+{
+    AUTO_FREE char *path = docker_sweep_image_file(state, tag);
+    struct stat status;
+
+    if (lstat(path, &status) < 0) {
+        docker_sweep_mark_image(state, tag);
+        return true;
+    }
+    return difftime(now, status.st_mtime) < DOCKER_SWEEP_IMAGE_SECONDS;
+}
+
+void docker_sweep_forget_image(const char *state, const char *tag)
+{
+    AUTO_FREE char *path = docker_sweep_image_file(state, tag);
+
+    (void)unlink(path);
+}
+
 static void use_images(const struct docker_sweep *sweep)
 {
     for (size_t i = 0; i < ARRAY_SIZE(sweep->used); i++)
         if (sweep->used[i])
-            docker_cache_use(sweep->site->state, sweep->used[i]);
+            docker_sweep_mark_image(sweep->site->state, sweep->used[i]);
 }
 
 void docker_sweep_spare(struct docker_sweep *sweep, const char *built, const char *installed)
@@ -105,7 +151,7 @@ static void remove_image(const struct docker_sweep *sweep, const char *tag)
     AUTO_FREE char *path = memory_format("/images/%s", escaped);
 
     log_info("removing image %s, which nothing has used for long", tag);
-    docker_cache_forget(sweep->site->state, tag);
+    docker_sweep_forget_image(sweep->site->state, tag);
     engine_discard(sweep->site->engine, path);
 }
 
@@ -123,7 +169,7 @@ static void docker_sweep_on_images(struct engine_request *request,
         const char *tag = json_string_value(json_array_get(json_object_get(image, "RepoTags"), 0));
 
         if (tag && strstr(tag, DOCKER_REPOSITORY ":") &&
-            !docker_cache_is_wanted(sweep->site->state, tag, time(NULL)))
+            !docker_sweep_wants_image(sweep->site->state, tag, time(NULL)))
             remove_image(sweep, tag);
     }
 }

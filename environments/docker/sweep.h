@@ -42,3 +42,18 @@ bool docker_sweep_is_too_many(const json_t *list, size_t index);
 
 /* Whether a container may be removed at NOW: DESCRIPTION is its entry in the engine's list. */
 bool docker_sweep_judge(const json_t *description, const struct instance *instance, time_t now);
+
+/* Which of our images are still wanted: for each image the time of a file in the state directory
+ * says when an environment had it last. For tests, too.
+ *
+ * STATE is the state directory, TAG a name of an image: "pyexecd:KEY". It is wanted from now on for
+ * DOCKER_SWEEP_IMAGE_SECONDS. */
+void docker_sweep_mark_image(const char *state, const char *tag);
+
+#define DOCKER_SWEEP_IMAGE_SECONDS (30. * 86400)
+
+/* False if no environment had the image for so long. True for an unknown image. */
+bool docker_sweep_wants_image(const char *state, const char *tag, time_t now);
+
+/* The image is removed. */
+void docker_sweep_forget_image(const char *state, const char *tag);

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/state.h"
-#include "environments/docker/docker_go.h"
 #include "environments/docker/end.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
 #include "environments/engine/init_protocol.h"
 

@@ -2,7 +2,7 @@
  * started ahead of its script, or a run in a kept container.
  *
  *     STARTING -> RUNNING -> NONE                       the script is there
- *     STARTING -> WAITING -> ASKED -> RUNNING -> NONE   it comes later (engine/go.h)
+ *     STARTING -> WAITING -> ASKED -> RUNNING -> NONE   it comes later (engine/init_protocol.h)
  *
  * The tree reads what the script prints and what the init says, wherever that comes from, and sends
  * the init away when it has said its last words. Its owner may change before the script comes. */

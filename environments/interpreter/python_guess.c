@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
-#include "environments/interpreter/named_paths.h"
 #include "environments/interpreter/python_needs.h"
 #include "environments/interpreter/search_path.h"
 
@@ -13,6 +12,9 @@
 #include <string.h>
 
 enum { GUESS_FILE_BYTES = 64 * 1024 };
+
+#define WORD_ENDS  " \t\r\n\"'`=,;()[]{}<>|&"
+#define URL_SCHEME "file://"
 
 /* Programs there use libraries of others there. */
 static const char *const collections[] = {"/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew"};
@@ -126,11 +128,42 @@ static void python_guess_add_managers(struct guess *guess)
     }
 }
 
+/* The path in the LENGTH bytes at WORD, or NULL. Owned by the caller. */
+static char *python_guess_named_in(const char *word, size_t length)
+{
+    const size_t scheme = strlen(URL_SCHEME);
+
+    if (length > scheme && strncmp(word, URL_SCHEME, scheme) == 0) {
+        word += scheme;
+        length -= scheme;
+    }
+    return length > 1 && word[0] == '/' && word[1] != '/'
+               ? memory_format("%.*s", (int)strcspn(word, "#" WORD_ENDS), word)
+               : NULL;
+}
+
+char **python_guess_named(const char *text)
+{
+    char **paths = memory_new(PYTHON_GUESS_NAMED_MOST + 1, sizeof *paths);
+    size_t count = 0;
+
+    while (*text && count < PYTHON_GUESS_NAMED_MOST) {
+        const size_t length = strcspn(text, WORD_ENDS);
+        char *path = python_guess_named_in(text, length);
+
+        if (path)
+            paths[count++] = path;
+        text += length;
+        text += strspn(text, WORD_ENDS);
+    }
+    return paths;
+}
+
 /* The programs that a script names by their paths; ADD gets each of them. */
 static void python_guess_add_named(struct guess *guess, const char *text,
                                    void (*add)(struct guess *guess, const char *program))
 {
-    char **named = named_paths_find(text);
+    char **named = python_guess_named(text);
 
     for (char **path = named; *path; path++)
         if (search_path_is_program(*path))

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "environments/notebook/driver.h"
 #include "environments/notebook/notebook_private.h"
-#include "environments/run_files.h"
 
 #include <signal.h>
 #include <string.h>
@@ -214,8 +213,8 @@ static void notebook_act(struct notebook *notebook)
     notebook_set_state(notebook, NOTEBOOK_ACTING);
     cell = notebook_current(notebook);
     cell->prepared_at = clock_seconds();
-    if (run_files_put(notebook->environment, notebook->directory, cell->request.files,
-                      &cell->error) == 0) {
+    if (environment_put_files(notebook->environment, notebook->directory, cell->request.files,
+                              &cell->error) == 0) {
         turn_look(&notebook->turn);
         return;
     }

@@ -1,4 +1,4 @@
-/* How a session is made and goes, and the one function that changes its state. */
+/* How a session is made and goes, with its family, and the one function that changes its state. */
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -19,6 +19,34 @@ static const struct state notebook_states[] = {
     [NOTEBOOK_STARTING] = {"starting", 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
     [NOTEBOOK_ACTING] = {"acting", 1 << NOTEBOOK_RESTING},
 };
+
+void lineage_init(struct lineage *lineage)
+{
+    lineage->first = NULL;
+    list_init(&lineage->copies);
+    list_init(&lineage->link);
+}
+
+void lineage_join(struct lineage *copy, struct lineage *origin)
+{
+    copy->first = origin->first ? origin->first : origin;
+    list_append(&copy->first->copies, &copy->link);
+}
+
+void lineage_leave(struct lineage *lineage)
+{
+    LIST_FOR_EACH_SAFE (&lineage->copies, link) {
+        CONTAINER_OF(link, struct lineage, link)->first = NULL;
+        list_remove(link);
+    }
+    list_remove(&lineage->link);
+    lineage->first = NULL;
+}
+
+bool lineage_carries_others(const struct lineage *lineage)
+{
+    return !list_is_empty(&lineage->copies);
+}
 
 void notebook_start_idle(struct notebook *notebook)
 {

@@ -9,13 +9,14 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/list.h"
 #include "environments/environment.h"
-#include "environments/notebook/lineage.h"
 #include "environments/notebook/notebook.h"
 #include "environments/turn.h"
 #include "environments/workplace/working_directory.h"
 
 #include <ev.h>
+#include <stdbool.h>
 
 #define NOTEBOOK_GRACE_SECONDS 2.0 /* for a cell to end after it was told to */
 
@@ -55,6 +56,29 @@ struct notebook_link {
     void (*answered)(struct notebook *notebook, int status);
     void (*broken)(struct notebook *notebook);
 };
+
+/* The place of a session in a family: a first session, begun with `new`, and all copies of it and
+ * of its copies. All links are in no list at first.
+ *
+ * All are in one PID namespace, and its supervisor belongs to the first session. So all end with
+ * the first session, which is not closed for being unused while it has copies. Each counts as a
+ * session. */
+struct lineage {
+    struct lineage *first; /* borrowed; NULL: it is the first itself, or the first has gone */
+    struct list copies;    /* in the first: of struct lineage, by `link` */
+    struct list link;
+};
+
+void lineage_init(struct lineage *lineage);
+
+/* COPY was made from ORIGIN. */
+void lineage_join(struct lineage *copy, struct lineage *origin);
+
+/* Takes LINEAGE out of its family. */
+void lineage_leave(struct lineage *lineage);
+
+/* True when other sessions end with it. */
+bool lineage_carries_others(const struct lineage *lineage);
 
 struct notebook {
     struct list link; /* in the table, which is told of its end */

@@ -36,9 +36,9 @@ struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebo
                                 struct error *err);
 
 /* A new session of the same owner that begins as a copy of ORIGIN, made after its present cell. It
- * goes on in the same directory, and ends with the first session of its family (lineage.h). If the
- * Python fails to make the copy, the first cell says so. NULL with ERR: there are too many, or
- * ORIGIN cannot be copied. */
+ * goes on in the same directory, and ends with the first session of its family. If the Python fails
+ * to make the copy, the first cell says so. NULL with ERR: there are too many, or ORIGIN cannot be
+ * copied. */
 struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *origin,
                                 struct error *err);
 

@@ -5,7 +5,7 @@
 #include "base/untrusted.h"
 #include "environments/egress/egress.h"
 #include "environments/interpreter/base_python.h"
-#include "environments/interpreter/named_paths.h"
+#include "environments/interpreter/python_guess.h"
 #include "environments/packages/installer_proxies.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/package_installer.h"
@@ -31,7 +31,7 @@ static const char *const network_settings[] = {"/etc/hosts"};
 
 static void installer_sandbox_show_named(struct installer_sandbox *box, const char *text)
 {
-    char **paths = named_paths_find(text);
+    char **paths = python_guess_named(text);
 
     for (char **path = paths; *path; path++)
         tool_sandbox_show(&box->tool, *path);

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "environments/process/cgroup_entry.h"
+#include "environments/process/cgroup_place.h"
 #include "environments/process/cgroup_private.h"
 
 #include <assert.h>

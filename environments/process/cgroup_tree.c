@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "environments/process/cgroup_entry.h"
 #include "environments/process/cgroup_place.h"
 #include "environments/process/cgroup_private.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "environments/process/cgroup_entry.h"
 #include "environments/process/cgroup_place.h"
 
 #include <sched.h>

@@ -1,6 +1,7 @@
 #include "environments/process/machine.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "environments/process/landlock.h"
@@ -9,14 +10,50 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define ABSENCE_TRY_AGAIN_SECONDS 60.0
+
 #define MAX_NAMESPACES(KIND) "/proc/sys/user/max_" KIND "_namespaces"
 #define MAX_USER_NAMESPACES  MAX_NAMESPACES("user")
+
+void absence_deinit(struct absence *absence)
+{
+    free(absence->what);
+    *absence = (struct absence){0};
+}
+
+bool absence_is_proven(int number)
+{
+    static const int proofs[] = {EPERM, EACCES, EROFS, EINVAL, E2BIG, ENOSYS, EOPNOTSUPP};
+
+    for (size_t i = 0; i < ARRAY_SIZE(proofs); i++)
+        if (number == proofs[i])
+            return true;
+    return false;
+}
+
+void absence_note(struct absence *absence, const char *what)
+{
+    absence_deinit(absence);
+    absence->what = memory_copy_string(what);
+    absence->until = clock_seconds() + ABSENCE_TRY_AGAIN_SECONDS;
+}
+
+void absence_end(struct absence *absence)
+{
+    absence_deinit(absence);
+}
+
+bool absence_is_due(const struct absence *absence)
+{
+    return absence->what && clock_seconds() >= absence->until;
+}
 
 /* The layers that are absent if NEED is. Own roots and networks are made in namespaces. */
 static unsigned machine_layers_of(enum control_need need)

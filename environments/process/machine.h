@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "environments/process/absence.h"
 #include "environments/process/cgroup_tree.h"
 #include "environments/process/control.h"
 #include "environments/process/policy.h"
@@ -11,6 +10,28 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+
+/* A feature of the kernel that this machine turned out not to have, and is tried again after a
+ * while. A refusal counts only if it proves the absence: a quota that is used up does not. */
+struct absence {
+    char *what;   /* owned: the refusal and its reason; NULL: none is known */
+    double until; /* no attempt is made before; CLOCK_MONOTONIC seconds */
+};
+
+void absence_deinit(struct absence *absence);
+
+/* True when errno NUMBER of a refusal proves that the machine lacks the feature, rather than a
+ * shortage. */
+bool absence_is_proven(int number);
+
+/* Notes, with the text WHAT, that the feature was refused. */
+void absence_note(struct absence *absence, const char *what);
+
+/* Notes that the feature is there. */
+void absence_end(struct absence *absence);
+
+/* True when it is time to try again. */
+bool absence_is_due(const struct absence *absence);
 
 struct machine {
     struct process_policy policy;

@@ -88,7 +88,7 @@ static void builder_free(struct venv_builder *builder)
 {
     list_remove(&builder->link);
     ev_timer_stop(builder->loop, &builder->timer);
-    scratch_directory_unlock(&builder->scratch);
+    venv_scratch_unlock(&builder->scratch);
     base_python_free(builder->base);
     free(builder->system_index);
     free(builder->installing);
@@ -104,7 +104,7 @@ static void venv_builder_finish(struct venv_builder *builder)
     list_remove(&builder->link);
     if (builder->scratch.path)
         (void)rmdir(builder->scratch.path); /* unless something could not be removed */
-    scratch_directory_unlock(&builder->scratch);
+    venv_scratch_unlock(&builder->scratch);
     if (!is_given_up(builder))
         builder->done(builder, err);
     builder_free(builder);
@@ -401,7 +401,7 @@ static enum outcome venv_builder_lock(struct venv_builder *builder)
 
     if (fd_make_directories(folder, S_IRWXU, &builder->error) < 0)
         return OUTCOME_FAILED;
-    return scratch_directory_lock(&builder->scratch, path, &builder->error);
+    return venv_scratch_lock(&builder->scratch, path, &builder->error);
 }
 
 static void venv_builder_wait(struct venv_builder *builder)

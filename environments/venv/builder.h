@@ -1,7 +1,7 @@
 /* Makes one virtual environment aside, and moves it into its place when it is complete.
  *
  *     STATE/venvs/.new-KEY/      the scratch directory, locked: if two servers want the same
- *                                venv, the second waits for the first (scratch_directory.h)
+ *                                venv, the second waits for the first (place.h)
  *
  *     LOCKING -> EMPTYING -> ASKING -> INSTALLING -> CLEANING
  *           `--> WAITING -------------------------------^
@@ -15,9 +15,9 @@
 #include "base/outcome.h"
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/venv/anchors.h"
+#include "environments/venv/place.h"
 #include "environments/venv/search.h"
 #include "environments/workplace/directory_removal.h"
-#include "environments/workplace/scratch_directory.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -72,7 +72,7 @@ struct venv_builder {
     struct venv_plan plan;
     struct ev_loop *loop; /* borrowed */
     enum venv_builder_state state;
-    struct scratch_directory scratch;
+    struct venv_scratch scratch;
     char *aside;                       /* owned */
     struct base_python *base;          /* owned; asked by this builder, or NULL */
     char *system_index;                /* owned; see interpreter/base_python.h; or NULL */

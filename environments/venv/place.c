@@ -7,9 +7,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { SCRATCH_TRIES = 10 }; /* the last holder may remove it just when we open it */
 
 void venv_place_find(struct venv_place *ret, const struct venv_definition *definition,
                      const struct venv_packages *packages, const char *state)
@@ -86,4 +92,45 @@ int venv_place_prepare(struct venv_place *place, const char *state_name, struct 
     free(place->aside);
     place->aside = memory_format("%s.%s.pyexecd-%.8s", parent, name, state_name);
     return 0;
+}
+
+static bool venv_scratch_is_still_there(int fd, const char *path)
+{
+    struct stat ours;
+    struct stat there;
+
+    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
+enum outcome venv_scratch_lock(struct venv_scratch *scratch, const char *path, struct error *err)
+{
+    for (int i = 0; i < SCRATCH_TRIES; i++) {
+        AUTO_CLOSE int fd = -1;
+
+        if (mkdir(path, S_IRWXU) < 0 && errno != EEXIST)
+            return (enum outcome)error_set_errno(err, errno, "cannot make the directory %s", path);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT)
+            continue;
+        if (fd < 0)
+            return (enum outcome)error_set_errno(err, errno, "cannot open %s", path);
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+            return OUTCOME_PENDING; /* any other error: a file system where nobody else is */
+        if (!venv_scratch_is_still_there(fd, path))
+            continue;
+        *scratch = (struct venv_scratch){memory_copy_string(path), STEAL_FD(fd)};
+        return OUTCOME_READY;
+    }
+    return OUTCOME_PENDING;
+}
+
+void venv_scratch_unlock(struct venv_scratch *scratch)
+{
+    if (!scratch->path)
+        return;
+    close(scratch->fd);
+    scratch->fd = -1;
+    free(scratch->path);
+    scratch->path = NULL;
 }

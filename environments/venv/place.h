@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/outcome.h"
 
 #include <stdbool.h>
 
@@ -26,3 +27,18 @@ void venv_place_deinit(struct venv_place *place);
 /* Prepares PLACE, which has no venv, for one. The operator's path must be empty; the new venv is
  * made beside it under a name with STATE_NAME, on the same file system. */
 int venv_place_prepare(struct venv_place *place, const char *state_name, struct error *err);
+
+/* The scratch directory of a venv: a directory in which only the process that holds its lock makes
+ * files. When the holder dies, the lock is free, and the next holder may remove the files that are
+ * left. */
+struct venv_scratch {
+    char *path; /* owned */
+    int fd;     /* owned: locked while it is held; -1 */
+};
+
+/* READY: the caller has the lock; the directory may hold files of an earlier holder. PENDING:
+ * another process has the lock; try again. */
+enum outcome venv_scratch_lock(struct venv_scratch *scratch, const char *path, struct error *err);
+
+/* Releases the lock. The directory stays as it is. */
+void venv_scratch_unlock(struct venv_scratch *scratch);

@@ -9,11 +9,14 @@
 #include "server/configuration/config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
 enum { LINE_NAME_COLUMNS = 19 };
+
+enum { SIGNAL_STATUS_BASE = 128 };
 
 int command_exit_status(const struct error *err)
 {
@@ -132,4 +135,36 @@ void command_list_addresses(const struct options *options, const struct config *
     json_array_foreach (json_object_get(config_tree(config), "listen"), i, address)
         if (i < OPTIONS_ADDRESSES)
             addresses[i] = json_string_value(address);
+}
+
+static const int interruption_signals[INTERRUPTION_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void interruption_on_signal(struct ev_loop *loop, struct ev_signal *watcher, int events)
+{
+    struct interruption *interruption = watcher->data;
+
+    (void)events;
+    interruption->signal = watcher->signum;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+void interruption_start(struct interruption *interruption, struct ev_loop *loop)
+{
+    *interruption = (struct interruption){.loop = loop};
+    for (int i = 0; i < INTERRUPTION_SIGNALS; i++) {
+        ev_signal_init(&interruption->watchers[i], interruption_on_signal, interruption_signals[i]);
+        interruption->watchers[i].data = interruption;
+        ev_signal_start(loop, &interruption->watchers[i]);
+    }
+}
+
+void interruption_stop(struct interruption *interruption)
+{
+    for (int i = 0; i < INTERRUPTION_SIGNALS; i++)
+        ev_signal_stop(interruption->loop, &interruption->watchers[i]);
+}
+
+int interruption_status(int number)
+{
+    return SIGNAL_STATUS_BASE + number;
 }

@@ -6,6 +6,7 @@
 #include "base/outcome.h"
 #include "server/tools/invocation.h"
 
+#include <ev.h>
 #include <jansson.h>
 
 struct config;
@@ -64,3 +65,21 @@ void command_print_line(const char *mark, const char *name, const char *text);
 
 /* For commands: reports the errors of CONFIG, one per line, and returns their exit status. */
 int command_fail_config(const struct config *config);
+
+enum { INTERRUPTION_SIGNALS = 3 };
+
+/* For commands: the signals that end one. While they are watched they end the loop instead of the
+ * program, so that the command can clean up. */
+struct interruption {
+    struct ev_loop *loop; /* borrowed */
+    struct ev_signal watchers[INTERRUPTION_SIGNALS];
+    int signal; /* that came, or 0 */
+};
+
+void interruption_start(struct interruption *interruption, struct ev_loop *loop);
+
+/* Stops watching: a signal ends the program again. */
+void interruption_stop(struct interruption *interruption);
+
+/* The exit status of a command that was ended by signal NUMBER, as in shells. */
+int interruption_status(int number);

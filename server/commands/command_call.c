@@ -9,7 +9,6 @@
 #include "environments/catalog/catalog.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
-#include "server/commands/interruption.h"
 #include "server/commands/options.h"
 #include "server/commands/provider_call.h"
 #include "server/configuration/config.h"

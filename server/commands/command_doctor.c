@@ -16,7 +16,6 @@
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_trial.h"
 #include "server/commands/doctor_venv.h"
-#include "server/commands/interruption.h"
 #include "server/commands/options.h"
 #include "server/commands/probe.h"
 #include "server/commands/remedy.h"

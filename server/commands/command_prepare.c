@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "environments/catalog/catalog.h"
 #include "server/commands/command.h"
-#include "server/commands/interruption.h"
 #include "server/commands/options.h"
 #include "server/commands/step_display.h"
 #include "server/commands/terminal.h"

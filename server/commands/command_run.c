@@ -10,7 +10,6 @@
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
-#include "server/commands/interruption.h"
 #include "server/commands/options.h"
 #include "server/commands/place.h"
 #include "server/commands/step_display.h"

@@ -23,6 +23,20 @@ struct mcp_server;
 
 struct job;
 
+/* The progress of one request, for a client that has asked to hear of it. */
+struct progress {
+    json_t *token; /* borrowed from its params; NULL: no progress wanted */
+    double told;   /* the last */
+};
+
+/* TOKEN may be NULL. */
+void progress_init(struct progress *progress, json_t *token);
+
+/* The params of a progress notification for VALUE; NULL when VALUE has not risen since the last
+ * one. TOTAL < 0: unknown; MESSAGE may be NULL. New reference. */
+json_t *progress_next(struct progress *progress, enum mcp_version version, double value,
+                      double total, const char *message);
+
 /* The differences between tools, prompts and resources. */
 struct job_kind {
     /* The answer of the method when JOB's invocation has ended without error. New reference. */

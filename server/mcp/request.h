@@ -8,13 +8,12 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
-#include "server/mcp/progress.h"
+#include "server/mcp/job.h"
 #include "server/mcp/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 
-struct job;
 struct mcp_headers;
 struct mcp_peer;
 struct subscriber;

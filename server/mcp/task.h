@@ -10,7 +10,6 @@
 #include "base/list.h"
 #include "base/outcome.h"
 #include "server/mcp/job.h"
-#include "server/mcp/progress.h"
 #include "server/mcp/version.h"
 
 #include <jansson.h>

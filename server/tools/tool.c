@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/schema/misfits.h"
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "server/tools/account.h"

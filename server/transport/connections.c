@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/transport/dismissal.h"
 #include "server/transport/http/tls.h"
 
 #include <netinet/tcp.h>

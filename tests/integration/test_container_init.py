@@ -412,7 +412,7 @@ def script(tmp_path):
 
 
 def go_for(path, size=None):
-    """What environments/engine/go.h describes."""
+    """What environments/engine/init_protocol.h describes."""
     found = path.stat()
     return HEAD.pack(GO, 24) + struct.pack("<QQQ", found.st_dev, found.st_ino, found.st_size if size is None else size)
 

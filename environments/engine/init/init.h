@@ -4,13 +4,13 @@
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter;
  *                                                          with --streams PATH its wire is the
  *                                                          socket there
- *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it is told (go.h); with
- *                                                          --gate its Python waits for that, too
+ *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it gets a go; with --gate
+ *                                                          its Python waits for that, too
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
  *     pyexecd-init --keep SECONDS                          keeps a container for such runs
  *
  * It runs the program, and passes on what the program prints (wire_end.h). When the program has
- * ended, it kills whatever else is left, and says its last words (last_words.h). It ends the
+ * ended, it kills whatever else is left, and says its last words (init_protocol.h). It ends the
  * program after SECONDS, at SIGTERM from outside, or when its standard input, if that is a pipe,
  * ends: then the server is gone, and nobody else would end the container. While it waits for its
  * script it ends after IDLE seconds, too. With such an input it stays behind its last words until
@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "base/wire_reader.h"
-#include "environments/engine/go.h"
+#include "environments/engine/init_protocol.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -110,7 +110,4 @@ struct leftovers {
 
 /* Kills every process that can be reached until there is none. Sets *STATUS to the status of
  * PROGRAM if it was among the dead. */
-struct leftovers leftovers_kill(pid_t program, int *status);
-
-/* Passes SIGINT on to the inits of all runs in a kept container. */
-void runs_interrupt(void);
+struct leftovers init_program_kill_leftovers(pid_t program, int *status);

@@ -7,6 +7,7 @@
 #include "environments/engine/init/usage.h"
 #include "environments/engine/init/wire_end.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,6 +28,8 @@ enum {
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128, /* plus its number, as shells have it */
 };
+
+enum { STAT_BYTES = 128 }; /* of /proc/PID/stat: more than comes before the parent */
 
 /* True in a container of ours, where everything may be killed, and nowhere else. */
 static bool is_at_home(void)
@@ -211,7 +214,7 @@ static int init_run(struct watch *watch, const struct init_order *order)
     else
         wait_for_program(watch, &schedule, program, &words);
     words.run_seconds = clock_seconds() - started;
-    note_leftovers(&words, leftovers_kill(program, &words.status));
+    note_leftovers(&words, init_program_kill_leftovers(program, &words.status));
     if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);
@@ -221,6 +224,39 @@ static int init_run(struct watch *watch, const struct init_order *order)
     return init_exit_status(&words);
 }
 
+/* The init of a run was executed from outside: it has no parent here. */
+static bool is_init_of_a_run(pid_t pid)
+{
+    char path[32];
+    char text[STAT_BYTES] = "";
+    int parent = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    (void)!read(fd, text, sizeof text - 1);
+    close(fd);
+    return sscanf(text, "%*d (" INIT_NAME ") %*c %d", &parent) == 1 && parent == 0;
+}
+
+/* Passes SIGINT on to the inits of all runs in a kept container. */
+static void init_interrupt_runs(void)
+{
+    DIR *processes = opendir("/proc");
+    struct dirent *entry;
+
+    while (processes && (entry = readdir(processes))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 1 && is_init_of_a_run(pid))
+            kill(pid, SIGINT);
+    }
+    if (processes)
+        closedir(processes);
+}
+
 /* Its end ends the container: the kernel kills the rest. */
 static int init_keep(struct watch *watch)
 {
@@ -228,7 +264,7 @@ static int init_keep(struct watch *watch)
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
         if (watch->interrupted)
-            runs_interrupt();
+            init_interrupt_runs();
         watch->interrupted = false;
     } while (watch_wait(watch));
     return 0;

@@ -1,3 +1,5 @@
+#include "base/clock.h"
+#include "base/python_helpers.h"
 #include "base/starter/starter.h"
 #include "environments/engine/init/init.h"
 
@@ -6,7 +8,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LEFTOVERS_KILL_SECONDS 2. /* for a process that hangs in the kernel */
+
+enum { LOOK_NANOSECONDS = 500000 }; /* between two looks whether something new has been forked */
 
 /* Where memory runs out, the program is to go, not its init. */
 static void offer_to_the_kernel(void)
@@ -109,4 +117,43 @@ pid_t init_program_start(const struct init_program *program, int *ret_failure)
         (void)!read(ends[0], ret_failure, sizeof *ret_failure); /* nothing: it is executed */
     close(ends[0]);
     return pid;
+}
+
+/* True when no child is left. */
+static bool init_program_reap(pid_t program, const struct python_helpers *helpers,
+                              int *program_status, struct leftovers *ret)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+
+        if (pid == program)
+            *program_status = status;
+        else if (python_helpers_have(helpers, pid))
+            ret->had_helpers |= is_killed;
+        else
+            ret->count += is_killed;
+    }
+    return pid < 0 && errno == ECHILD;
+}
+
+struct leftovers init_program_kill_leftovers(pid_t program, int *status)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
+    double deadline = clock_seconds() + LEFTOVERS_KILL_SECONDS;
+    struct python_helpers helpers;
+    struct leftovers ret = {0};
+
+    python_helpers_find(&helpers);
+    for (;;) {
+        /* In a kept container pid 1 waits for processes that are not our children. */
+        bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
+
+        ret.are_gone = init_program_reap(program, &helpers, status, &ret) && is_alone;
+        if (ret.are_gone || clock_seconds() > deadline)
+            return ret;
+        nanosleep(&pause, NULL);
+    }
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "environments/engine/init_protocol.h"
-#include "environments/engine/last_words.h"
 
 #include <poll.h>
 #include <stdbool.h>

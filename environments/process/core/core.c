@@ -9,7 +9,6 @@
 #include "environments/process/core/footprint.h"
 #include "environments/process/core/large_pages.h"
 #include "environments/process/core/mappings.h"
-#include "environments/process/core/prints.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
 #include "environments/process/core/stacks.h"
@@ -17,11 +16,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef int core_main(int argc, char **argv, char **variables);
@@ -185,11 +186,32 @@ static enum zygote_answer core_note_loaded(struct python_object *result, char *r
     return why == python.none ? ZYGOTE_LOADED : ZYGOTE_NOT_LOADED;
 }
 
+static void core_flush(const char *name)
+{
+    struct python_object *stream = python.PySys_GetObject(name);
+
+    if (stream && stream != python.none)
+        python.Py_DecRef(python.PyObject_CallMethod(stream, "flush", NULL));
+    python.PyErr_Clear();
+}
+
+/* In the zygote, whose standard output and error nobody reads: whether there was any output,
+ * including the text that its streams still held. */
+static bool core_has_printed(void)
+{
+    int count = 0;
+
+    core_flush("stdout");
+    core_flush("stderr");
+    fflush(NULL);
+    return ioctl(ZYGOTE_PRINTS_FD, FIONREAD, &count) < 0 || count > 0;
+}
+
 /* Why this process must not be copied; or NULL. SHARED is how many mappings it has shared before.
  */
 static const char *core_find_fault(size_t shared)
 {
-    if (prints_were_made())
+    if (core_has_printed())
         return "prints something";
     if (mappings_count_shared() != shared)
         return "leaves shared memory";
@@ -235,11 +257,23 @@ static void core_use_loaded(bool has_imports)
     python.PyErr_Clear();
 }
 
+/* In a short-lived copy of the zygote: its output does not count. */
+static void core_forget_prints(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (null < 0)
+        return;
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    close(null);
+}
+
 /* Runs the zygote's empty script, from its start to its end. This copy is less confined than a
  * worker, so it imports nothing from places that scripts can write in, not even at its end. */
 static void core_show(bool has_imports)
 {
-    prints_forget();
+    core_forget_prints();
     python.PyOS_AfterFork_Child();
     core_rehearse();
     core_use_loaded(has_imports);

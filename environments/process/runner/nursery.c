@@ -121,7 +121,7 @@ static uint32_t zygote_capabilities(const struct runner_preparation *preparation
     return CAP_TO_MASK(CAP_SETFCAP) | (keeps_networks ? for_networks : 0);
 }
 
-/* Nobody reads the pipe: a Python that has written to it is not copied (core/prints.h). */
+/* Nobody reads the pipe: a Python that has written to it is not copied (core/core.c). */
 static void zygote_keep_prints(int fd)
 {
     int ends[2];

@@ -2,8 +2,10 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "environments/docker/site.h"
 #include "environments/instance.h"
+#include "tests/unit/environments/impostor.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
@@ -19,6 +21,8 @@ enum { NOW = 1000000 };
 
 #define DEAD  "00000000000000000000000000000000"
 #define OTHER "11111111111111111111111111111111"
+
+#define TAG "pyexecd:0123"
 
 struct fixture {
     char *state; /* owned */
@@ -140,6 +144,64 @@ static void test_one_to_be_looked_at_outlives_its_server(void **state)
     assert_true(judge(fixture, old));
 }
 
+static void test_an_image_is_wanted_for_a_while(void **state)
+{
+    char *scratch = scratch_new();
+    time_t now = time(NULL);
+
+    (void)state;
+    docker_sweep_mark_image(scratch, TAG);
+    assert_true(docker_sweep_wants_image(scratch, TAG, now));
+    assert_true(
+        docker_sweep_wants_image(scratch, TAG, now + (time_t)DOCKER_SWEEP_IMAGE_SECONDS - 60));
+    assert_false(
+        docker_sweep_wants_image(scratch, TAG, now + (time_t)DOCKER_SWEEP_IMAGE_SECONDS + 60));
+    scratch_free(scratch);
+}
+
+static void test_the_time_of_an_image_begins_anew_with_each_use(void **state)
+{
+    char *scratch = scratch_new();
+    time_t late = time(NULL) + 60;
+
+    (void)state;
+    docker_sweep_mark_image(scratch, TAG);
+    shell(scratch, "touch -d '31 days ago' docker/images/0123");
+    assert_false(docker_sweep_wants_image(scratch, TAG, late));
+    docker_sweep_mark_image(scratch, TAG);
+    assert_true(docker_sweep_wants_image(scratch, TAG, late));
+    scratch_free(scratch);
+}
+
+static void test_an_image_that_nothing_is_known_of_is_wanted_for_as_long(void **state)
+{
+    char *scratch = scratch_new();
+    time_t late = time(NULL) + (time_t)DOCKER_SWEEP_IMAGE_SECONDS + 60;
+
+    (void)state;
+    assert_true(docker_sweep_wants_image(scratch, TAG, late));
+    assert_false(docker_sweep_wants_image(scratch, TAG, late));
+    docker_sweep_forget_image(scratch, TAG);
+    assert_true(docker_sweep_wants_image(scratch, TAG, late));
+    scratch_free(scratch);
+}
+
+static void test_nobody_waits_for_the_file_of_an_image(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *path = memory_format("%s/docker/images/0123", scratch);
+
+    (void)state;
+    shell(scratch, "mkdir -p docker/images; : >target; touch -d '31 days ago' target");
+    for (unsigned i = 0; i < IMPOSTORS; i++) {
+        impostor_put(i, path, "../../target");
+        docker_sweep_mark_image(scratch, TAG);
+        impostor_remove(path);
+    }
+    shell(scratch, "test -z \"$(find target -mtime -30)\""); /* the link was not followed */
+    scratch_free(scratch);
+}
+
 int main(void)
 {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
@@ -150,6 +212,10 @@ int main(void)
         TEST(test_one_of_another_state_directory_stays_until_its_deadline),
         TEST(test_nobody_elses_is_touched),
         TEST(test_one_to_be_looked_at_outlives_its_server),
+        cmocka_unit_test(test_an_image_is_wanted_for_a_while),
+        cmocka_unit_test(test_the_time_of_an_image_begins_anew_with_each_use),
+        cmocka_unit_test(test_an_image_that_nothing_is_known_of_is_wanted_for_as_long),
+        cmocka_unit_test(test_nobody_waits_for_the_file_of_an_image),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

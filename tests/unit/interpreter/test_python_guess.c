@@ -91,6 +91,55 @@ static void test_a_script_names_the_program_that_it_starts(void **state)
     assert_false(have(python_guess_files(binary), *state, "real/bin/python3"));
 }
 
+static const struct {
+    const char *text;
+    const char *paths; /* separated by spaces */
+} named[] = {
+    {"", ""},
+    {"#!/bin/sh\nexec \"/opt/py/bin/python3\" \"$@\"\n", "/opt/py/bin/python3"},
+    {"[global]\nfind-links = /srv/wheels\n  file:///mnt/more\ncert=/etc/ca.pem\n",
+     "/srv/wheels /mnt/more /etc/ca.pem"},
+    {"find-links = [\"/a\", '/b']", "/a /b"},
+    {"gadget @ file:///srv/gadget.whl#sha256=ab", "/srv/gadget.whl"},
+    {"page = https://mirror/page", ""},
+    {"extra = //mirror/simple file://host/simple / relative/path", ""},
+};
+
+static void test_paths_are_found_in_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+        char **paths = python_guess_named(named[i].text);
+        char *found = memory_copy_string("");
+
+        for (size_t j = 0; paths[j]; j++) {
+            char *before = found;
+
+            found = memory_format("%s%s%s", before, j ? " " : "", paths[j]);
+            free(before);
+        }
+        assert_string_equal(found, named[i].paths);
+        free(found);
+        memory_free_strings(paths);
+    }
+}
+
+static void test_there_is_a_most_of_paths_in_a_text(void **state)
+{
+    char text[3 * 2 * PYTHON_GUESS_NAMED_MOST + 1] = "";
+    char **paths;
+    size_t count = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * (size_t)PYTHON_GUESS_NAMED_MOST; i++)
+        memcpy(text + 3 * i, "/a ", 3);
+    paths = python_guess_named(text);
+    while (paths[count])
+        count++;
+    assert_int_equal(count, PYTHON_GUESS_NAMED_MOST);
+    memory_free_strings(paths);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +149,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_script_names_the_program_that_it_starts, setup,
                                         teardown),
+        cmocka_unit_test(test_paths_are_found_in_texts),
+        cmocka_unit_test(test_there_is_a_most_of_paths_in_a_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

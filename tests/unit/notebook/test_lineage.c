@@ -1,6 +1,5 @@
-#include "environments/notebook/lineage.h"
-
 #include "base/memory.h"
+#include "environments/notebook/notebook_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "server/transport/http/event_log.h"
+#include "server/transport/http/event_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
-#include "server/transport/identity/token.h"
-
 #include "base/memory.h"
+#include "server/transport/identity/authority.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

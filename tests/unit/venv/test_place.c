@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 static int setup(void **state)
 {
@@ -85,6 +86,59 @@ static void test_nothing_is_made_over_other_files(void **state)
     assert_non_null(strstr(broken.message, "to have it made anew"));
 }
 
+static void test_only_one_has_the_scratch_directory_at_a_time(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/new", (char *)*state);
+    struct venv_scratch one;
+    struct venv_scratch two;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(venv_scratch_lock(&one, path, &err), OUTCOME_READY);
+    assert_int_equal(venv_scratch_lock(&two, path, &err), OUTCOME_PENDING);
+    venv_scratch_unlock(&one);
+    venv_scratch_unlock(&one);
+    assert_int_equal(venv_scratch_lock(&two, path, &err), OUTCOME_READY);
+    venv_scratch_unlock(&two);
+}
+
+static void test_a_scratch_directory_that_its_holder_removed_is_made_anew(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/new", (char *)*state);
+    struct venv_scratch one;
+    struct venv_scratch two;
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(venv_scratch_lock(&one, path, &err), OUTCOME_READY);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(venv_scratch_lock(&two, path, &err), OUTCOME_READY);
+    assert_int_equal(access(path, F_OK), 0);
+    venv_scratch_unlock(&one);
+    venv_scratch_unlock(&two);
+}
+
+static void test_what_was_left_in_a_scratch_directory_is_still_there(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/new", (char *)*state);
+    struct venv_scratch scratch;
+    struct error err = ERROR_INIT;
+
+    shell(*state, "mkdir -p new/half");
+    assert_int_equal(venv_scratch_lock(&scratch, path, &err), OUTCOME_READY);
+    assert_int_equal(count_entries(path), 1);
+    venv_scratch_unlock(&scratch);
+}
+
+static void test_a_scratch_directory_that_is_none_is_an_error(void **state)
+{
+    AUTO_FREE char *path = memory_format("%s/new", (char *)*state);
+    struct venv_scratch scratch = {0};
+    struct error err = ERROR_INIT;
+
+    shell(*state, "mkdir elsewhere; ln -s elsewhere new");
+    assert_int_equal(venv_scratch_lock(&scratch, path, &err), OUTCOME_FAILED);
+    assert_non_null(strstr(err.message, path));
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
 int main(void)
@@ -94,6 +148,10 @@ int main(void)
         TEST(test_one_at_the_operators_path_is_made_beside_it),
         TEST(test_an_empty_directory_may_be_there),
         TEST(test_nothing_is_made_over_other_files),
+        TEST(test_only_one_has_the_scratch_directory_at_a_time),
+        TEST(test_a_scratch_directory_that_its_holder_removed_is_made_anew),
+        TEST(test_what_was_left_in_a_scratch_directory_is_still_there),
+        TEST(test_a_scratch_directory_that_is_none_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "environments/docker/kept_wait.h"
+#include "environments/docker/kept_run.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -34,4 +34,11 @@ struct docker_tree *kept_wait_take(struct kept_wait *wait)
 
     kept_wait_stop(wait);
     return tree;
+}
+
+enum kept_try kept_try_next(enum kept_try step, const struct docker_tree *tree)
+{
+    if (tree->go && tree->output.has_not_begun)
+        return KEPT_TRY_PLAIN;
+    return step == KEPT_TRY_WAITING ? KEPT_TRY_OWN : KEPT_TRY_NONE;
 }

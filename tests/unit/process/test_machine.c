@@ -1,4 +1,4 @@
-#include "environments/process/absence.h"
+#include "environments/process/machine.h"
 
 #include "base/memory.h"
 

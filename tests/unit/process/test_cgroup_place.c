@@ -1,4 +1,4 @@
-#include "environments/process/cgroup_entry.h"
+#include "environments/process/cgroup_place.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

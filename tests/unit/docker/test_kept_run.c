@@ -1,6 +1,6 @@
-#include "environments/docker/kept_try.h"
+#include "environments/docker/kept_run.h"
 
-#include "environments/docker/docker_go.h"
+#include "environments/docker/script_file.h"
 #include "environments/docker/tree.h"
 
 #include <setjmp.h>
