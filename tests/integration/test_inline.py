@@ -276,7 +276,7 @@ def test_a_venv_is_made_where_the_call_says(venv_server, shared):
 
 
 @pytest.mark.parametrize("definition, words", [
-    ({}, "environment_definition is missing \"type\""),
+    ({"packages": []}, "environment_definition is missing \"type\""),
     ({"type": "podman"}, "environment_definition.type must be one of"),
     ({"type": "docker", "image": "evil/x:1"},
      "environment_definition.image: \"evil/x:1\" is not among callers.allowed_images (python:*)"),
@@ -303,7 +303,9 @@ def test_one_environment_at_a_time(server):
 
 
 def test_what_is_no_object_is_an_argument_that_does_not_fit(server):
-    assert "environment_definition must be object" in refusal(server, "{\"type\": \"system\"}")
+    assert "environment_definition must be object" in refusal(server, "system")
+    assert "environment_definition must be object" in refusal(server, "[\"system\"]")
+    assert succeed(server, "{\"type\": \"system\"}")["stdout"] == "42\n"
 
 
 # Paths
