@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/process/host_private.h"
 #include "environments/process/python_stacks.h"

@@ -203,18 +203,48 @@ static size_t plain_text_line(const char *text, size_t length)
     return end ? (size_t)(end - text) : length;
 }
 
-/* The bytes after the first LINE bytes of TEXT that repeat them, and in *RET_COUNT how often. */
-static size_t plain_text_repetition(const char *text, size_t length, size_t line, size_t *ret_count)
-{
-    size_t end = line + 1;
+/* The first lines of TEXT and what repeats them. */
+struct plain_text_run {
+    size_t lines; /* in the unit that is repeated */
+    size_t unit;  /* bytes of it, without its last newline */
+    size_t count; /* how often it comes again */
+    size_t end;   /* behind the last of them */
+};
 
-    *ret_count = 0;
-    while (end < length && plain_text_line(text + end, length - end) == line &&
-           memcmp(text, text + end, line) == 0) {
-        end += line + 1;
-        ++*ret_count;
-    }
-    return end < length ? end : length;
+/* With a unit of LINES lines. */
+static struct plain_text_run plain_text_repetition(const char *text, size_t length, size_t lines)
+{
+    struct plain_text_run run = {.lines = lines};
+    size_t end;
+
+    for (size_t i = 0; i < lines && run.unit < length; i++)
+        run.unit +=
+            (i > 0) + plain_text_line(text + run.unit + (i > 0), length - run.unit - (i > 0));
+    for (end = run.unit + 1;
+         end < length && run.unit <= length - end && memcmp(text, text + end, run.unit) == 0 &&
+         (end + run.unit == length || text[end + run.unit] == '\n');
+         end += run.unit + 1)
+        run.count++;
+    run.end = size_min(end, length);
+    return run;
+}
+
+/* True when a count is much shorter than what RUN repeats. */
+static bool plain_text_is_long(struct plain_text_run run)
+{
+    return run.count * (run.unit + 1) >= REPETITION_BYTES;
+}
+
+/* What is repeated at the start of TEXT: a line or, as in a line that was written over, two. */
+static struct plain_text_run plain_text_find_run(const char *text, size_t length)
+{
+    const struct plain_text_run one = plain_text_repetition(text, length, 1);
+    struct plain_text_run two;
+
+    if (plain_text_is_long(one))
+        return one;
+    two = plain_text_repetition(text, length, 2);
+    return plain_text_is_long(two) ? two : one;
 }
 
 char *plain_text_collapse(const char *text, size_t length, size_t *ret_length)
@@ -222,18 +252,17 @@ char *plain_text_collapse(const char *text, size_t length, size_t *ret_length)
     struct plain_text plain = plain_text_new(length);
 
     for (size_t i = 0; i < length;) {
-        size_t line = plain_text_line(text + i, length - i);
-        size_t count;
-        size_t bytes = plain_text_repetition(text + i, length - i, line, &count);
+        const struct plain_text_run run = plain_text_find_run(text + i, length - i);
 
-        if (count * (line + 1) < REPETITION_BYTES) {
-            plain_text_copy(&plain, text + i, bytes);
+        if (!plain_text_is_long(run)) {
+            plain_text_copy(&plain, text + i, run.end);
         } else {
-            plain_text_copy(&plain, text + i, line + 1);
-            plain.length += (size_t)snprintf(plain.bytes + plain.length, REPETITION_BYTES,
-                                             "... [%zu more lines like this] ...\n", count);
+            plain_text_copy(&plain, text + i, run.unit + 1);
+            plain.length += (size_t)snprintf(
+                plain.bytes + plain.length, REPETITION_BYTES, "... [%zu more lines like %s] ...\n",
+                run.count * run.lines, run.lines > 1 ? "these" : "this");
         }
-        i += bytes;
+        i += run.end;
     }
     return plain_text_take(&plain, ret_length);
 }

@@ -61,6 +61,7 @@ EXCEPT = {
     "environments/process/runner/files.c": ("open openat", "with O_PATH, for rules; where it can be written, no links"),
     "environments/process/runner/identity.c": ("open stat", KERNEL),
     "environments/process/runner/kernel.c": ("open", KERNEL),
+    "environments/process/runner/left_files.c": ("opendir", "a directory of the run's own that is a mount; all its processes are dead"),
     "environments/process/runner/mounts.c": ("fopen stat", f"{KERNEL}; in the mount namespace of the run"),
     "environments/process/runner/nursery.c": ("open", DIRECTORY),
     "environments/process/runner/prepare.c": ("stat", KERNEL),

@@ -1,7 +1,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/visible.h"
 #include "base/text.h"
+#include "base/visible.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
 #include "server/tools/hints/directory_names.h"

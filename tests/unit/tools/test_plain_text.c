@@ -140,6 +140,8 @@ static void test_many_equal_lines_become_a_count(void **state)
         {"\n", 400, "before\n\n... [399 more lines like this] ...\nafter"},
         {"spam\n", 3, "before\nspam\nspam\nspam\nafter"},
         {"0\n", 100, NULL},
+        {"a\nb\n", 100, "before\na\nb\n... [198 more lines like these] ...\nafter"},
+        {"a\nb\nc\n", 100, NULL},
     };
 
     (void)state;

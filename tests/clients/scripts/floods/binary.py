@@ -1,7 +1,7 @@
 '''
 shows = "bytes that are no text"
 reads = ['^exitcode: 0 ']
-next = '18 more lines like this'
+next = '36 more lines like these'
 '''
 import sys
 
