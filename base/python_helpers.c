@@ -34,12 +34,13 @@ static bool is_helper_code(const char *word)
 /* COMMAND has LENGTH bytes, and behind them a NUL. */
 static bool is_helper_command(const char *command, size_t length)
 {
-    bool is_code = false; /* the word before was "-c" */
+    static const char option[] = {'-', 'c', '\0'};
+    bool is_code = false; /* the word before was this option */
 
     for (const char *word = command; word < command + length; word += strlen(word) + 1) {
         if (is_code && is_helper_code(word))
             return true;
-        is_code = strcmp(word, "-c") == 0;
+        is_code = strcmp(word, option) == 0;
     }
     return false;
 }

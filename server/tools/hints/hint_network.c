@@ -1,6 +1,6 @@
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/memory.h"
+#include "environments/docker/definition.h"
 #include "environments/environment.h"
 #include "server/tools/hints/hint_table.h"
 #include "server/tools/hints/package_advice.h"
@@ -20,7 +20,7 @@ static bool hint_prints_any(const struct hint_facts *facts, const char *const *w
 /* The network of a container that has none has this name. */
 static bool hint_is_offline_container(const struct environment *environment)
 {
-    const char *network = json_object_get_string(environment->definition, "network");
+    const char *network = docker_definition_read(environment->definition).network;
 
     return !network || strcmp(network, "none") == 0;
 }

@@ -100,8 +100,8 @@ SHOW(test_what_libraries_say_without_a_network, //
       "no network", IN_HELD},
      {"x", "curl: (6) Could not resolve host: a\n", "no network", IN_HELD},
      {"x",
-      "E: Failed to fetch http://deb.debian.org/a  Temporary failure resolving "
-      "'deb.debian.org'\n",
+      "E: Failed to fetch http://a.example/a  Temporary failure resolving "
+      "'a.example'\n",
       "no network", IN_HELD},
      {"x", "[Errno 111] Connection refused\nAll connection attempts failed\n",
       "localhost is the run's own here", IN_HELD},
