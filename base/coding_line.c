@@ -37,7 +37,7 @@ static struct coding_part coding_first_line(struct coding_part part)
     return (struct coding_part){part.text, end};
 }
 
-/* What is behind LINE, the line at the start of PART. */
+/* The rest of PART, behind LINE at its start. */
 static struct coding_part coding_rest(struct coding_part part, struct coding_part line)
 {
     size_t next = line.length;
@@ -98,7 +98,7 @@ static struct coding_part coding_find(struct coding_part code)
     return (struct coding_part){code.text, 0};
 }
 
-/* True when NAME is one of those that people write for UTF-8. */
+/* True when NAME is a name of UTF-8, as people write it. */
 static bool coding_is_utf8(struct coding_part name)
 {
     static const char *const names[] = {"utf-8", "utf8", "utf_8"};

@@ -22,7 +22,7 @@ struct state_text {
     size_t length;
 };
 
-/* What a state shows */
+/* The meaning of a state */
 
 /* True for a character of which bars are drawn: U+2500 to U+25FF, and Braille, U+2800 to U+28FF. */
 static bool state_is_block(struct state_text text)
@@ -33,7 +33,7 @@ static bool state_is_block(struct state_text text)
            ((bytes[1] >= 0x94 && bytes[1] <= 0x97) || (bytes[1] >= 0xA0 && bytes[1] <= 0xA3));
 }
 
-/* How many bytes TEXT begins with that are equal signs of a bar. */
+/* How many equal signs of a bar TEXT begins with. */
 static size_t state_bar(struct state_text text)
 {
     size_t length = 1;

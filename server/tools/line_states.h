@@ -11,16 +11,16 @@
 
 /* States of a line that are alike, one after the other. */
 struct state_group {
-    size_t start;    /* where the first one that is still there begins */
+    size_t start;    /* where the first state begins, of those still there */
     size_t newest;   /* where the newest begins */
     size_t bytes;    /* of all before the newest */
     size_t left_out; /* how many of these are not there any more */
     bool is_alike;   /* there are at least two */
-    bool is_telling; /* a state says something that the others do not: they are no progress bar */
+    bool is_telling; /* a state has a word or number of its own: the line is no progress bar */
 };
 
 struct line_states {
-    char *bytes; /* borrowed: room for all that is put, and a byte more for each return */
+    char *bytes; /* borrowed: room for the text, and a byte more for each return */
     size_t length;
     size_t state;     /* where the current state begins */
     bool is_returned; /* the next character begins another state */

@@ -229,7 +229,7 @@ static struct plain_text_run plain_text_repetition(const char *text, size_t leng
     return run;
 }
 
-/* True when a count is much shorter than what RUN repeats. */
+/* True when a count is much shorter than the lines that RUN repeats. */
 static bool plain_text_is_long(struct plain_text_run run)
 {
     return run.count * (run.unit + 1) >= REPETITION_BYTES;

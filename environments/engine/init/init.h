@@ -103,8 +103,8 @@ pid_t init_program_start(const struct init_program *program, int *ret_failure);
 
 /* The processes that were left when the program had ended. */
 struct leftovers {
-    unsigned count;   /* those that died of SIGKILL, without helpers (base/python_helpers.h) */
-    bool had_helpers; /* such ones died so, too */
+    unsigned count;   /* killed by SIGKILL, without helpers (base/python_helpers.h) */
+    bool had_helpers; /* helpers were killed, too */
     bool are_gone;    /* none is left */
 };
 

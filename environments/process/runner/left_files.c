@@ -25,7 +25,7 @@ struct left_files {
     size_t length;
 };
 
-/* True for a name that the module tempfile has made: nobody looks for that file. */
+/* True for a name from the module tempfile: nobody looks for such a file. */
 static bool left_files_is_temporary(const char *name)
 {
     return strncmp(name, "tmp", 3) == 0 &&

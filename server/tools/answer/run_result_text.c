@@ -84,7 +84,7 @@ static void result_text_add_output(struct buffer *text, const struct run_output 
     result_text_add(text, err->text, err->length);
 }
 
-/* What is left out of the stream NAME, which has BYTES. Owned by the caller. */
+/* The part of the stream NAME, of BYTES, that is left out. Owned by the caller. */
 static char *result_text_lack(const struct run_output_stream *stream, const char *name,
                               uint64_t bytes)
 {

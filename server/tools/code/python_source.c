@@ -58,7 +58,7 @@ static void python_source_skip_string(struct python_source *source)
     source->is_lost = true;
 }
 
-/* Moves over what is no string. */
+/* Moves over a comment or a character of code. */
 static void python_source_pass(struct python_source *source)
 {
     if (*source->at == '#') {

@@ -26,7 +26,7 @@ static bool hint_word_is_in(struct hint_word word, const char *const *words, siz
     return false;
 }
 
-/* A bracket behind one of these words is no call. */
+/* A bracket behind an operator is no call. */
 static bool hint_is_operator(struct hint_word word)
 {
     static const char *const words[] = {"and", "else", "for", "if", "in", "is", "not", "or"};

@@ -67,8 +67,8 @@ char *hint_module(const struct hint_facts *facts)
         name, json_string_value(json_array_get(packages, 0)), advice);
 }
 
-/* The package of a message in which a library says what it needs for something that not all of its
- * users do; NULL: none. */
+/* The message in which a library asks for a package that only some of its users need; NULL: there
+ * is none. */
 static const char *hint_find_message(const struct hint_facts *facts)
 {
     static const struct {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What a library says when it finds no screen, and what to do about it. */
+/* The complaint of a library about a missing screen, and the remedy. */
 static char *hint_of_message(const struct hint_facts *facts)
 {
     static const struct {

@@ -43,8 +43,8 @@ char *hint_input(const struct hint_facts *facts)
                               "the values into the code.");
 }
 
-/* True when a script that shows nothing, or what has failed, can have met an empty input. A cell
- * may only define something. */
+/* True when a script that shows nothing, or its failure, can have met an empty input. A cell may
+ * only define something. */
 static bool hint_may_lack_input(const struct hint_facts *facts)
 {
     static const char *const types[] = {"IndexError", "ValueError", "StopIteration",
