@@ -281,7 +281,7 @@ class Cells:
         raise wrong
 
     def execute_parts(self, source, name):
-        tree = self.parse_any(source.removeprefix("\ufeff"), name)
+        tree = self.parse_any(source, name)
         last = []
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not ends_quietly(tree.body[-1], name):
             last = [ast.Interactive([tree.body.pop()])]  # which shows its value

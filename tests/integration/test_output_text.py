@@ -121,9 +121,7 @@ def test_a_progress_bar_is_its_last_state(server):
 
 
 def test_rows_behind_carriage_returns_are_all_there(server):
-    result = server.call_tool("run_python", {"code": r"print('name,qty\rapple,3\rpear,5\r')"})
-    assert text_of(result).endswith("Code output: name,qty\napple,3\npear,5\n")
-    assert result["_meta"][client.RESULT]["stdout"] == "name,qty\napple,3\npear,5\n"
+    assert run(server, r"print('name,qty\rapple,3\rpear,5\r')").endswith("Code output: name,qty\napple,3\npear,5\n")
 
 
 def test_states_that_are_left_out_are_in_a_file(server):
