@@ -37,7 +37,7 @@ static void on_output(struct process *process, enum process_stream stream, const
         length = room;
     memcpy(trial->output + trial->length, data, length);
     trial->length += length;
-    if (trial->is_interrupted && trial->bytes == length)
+    if (trial->is_interrupted && length >= 5 && memcmp(data, "ready", 5) == 0)
         process_interrupt(process);
 }
 

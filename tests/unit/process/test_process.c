@@ -54,8 +54,8 @@ static void check_interrupt(unsigned layers)
     struct trial_host *host = trial_host_new(layers);
     const char *const arguments[] = {
         "/usr/bin/python3", "-uISc",
-        "import subprocess, time\nchild = subprocess.Popen(['sleep', '20'])\n"
-        "try: print('ready'); time.sleep(20)\n"
+        "import subprocess, time\nchild = subprocess.Popen(['sleep', '100'])\n"
+        "try:\n  for _ in range(20): print('ready'); time.sleep(1)\n"
         "finally: print(f'flushed {child.poll()}\\n', end='')\n", /* at once, among other output */
         NULL};
     struct process_trial trial;
