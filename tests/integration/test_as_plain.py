@@ -64,7 +64,10 @@ LAID_OVER = "the code lies over the file and cannot be changed"
 STARTER = "the starter"
 OLD = "what was there before a script of a copied Python has been looked at by us"
 AHEAD = "what was imported ahead has other finders, company and ends"
+TEXT = "code comes as text: nothing in it is about the bytes of a file"
 KNOWN = {
+    "odd_source-byte_order_mark": (EVERY, TEXT),
+    "odd_source-unknown_encoding": (EVERY, TEXT),
     "imports-customizations": (SANDBOXED, "Debian's file is a link to a place that a sandbox does not have"),
     "imports-finder_of_the_starter": (EVERY, STARTER),
     "process-way_in_of_the_starter": (EVERY, STARTER),
