@@ -447,14 +447,11 @@ def test_long_code_is_shown_from_both_ends_and_says_so():
     assert hashlib.sha256(code.encode()).hexdigest() in message
 
 
-@pytest.mark.parametrize("code, encoding", [
-    ("# -*- coding: utf-7 -*-\nprint(1)", "utf-7"),
-    ("#!/usr/bin/python3\n# vim: set fileencoding=rot13 :\n", "rot13"),
-    ("# coding: utf-8\nprint(1)", None),
-    ("x = 1\ny = 2\n# coding: utf-7\n", None),
+@pytest.mark.parametrize("code, shown", [
+    ("# -*- coding: utf-7 -*-\nprint(1)", "# -*- coding: utf-8 -*-"),
+    ("#!/usr/bin/python3\n# vim: set fileencoding=rot13 :\nprint(1)", "# vim: set fileencoding=utf-8 :"),
 ])
-def test_code_that_says_how_to_be_read_is_told(code, encoding):
+def test_code_runs_in_the_encoding_that_it_is_shown_in(code, shown):
     with person("2025-11-25") as someone:
         _, (asked,) = someone.call({"code": code}, {"action": "decline"})
-    assert ("Beware" in asked["message"]) == bool(encoding)
-    assert not encoding or f"read it as {encoding}," in asked["message"]
+    assert shown in asked["message"]

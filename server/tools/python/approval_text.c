@@ -108,14 +108,6 @@ static void append_files(struct buffer *text, const json_t *files)
 static void append_code(struct buffer *text, const struct approval_subject *subject,
                         size_t left_out)
 {
-    AUTO_FREE char *encoding = code_listing_encoding(subject->code, subject->length);
-
-    if (encoding)
-        buffer_print(
-            text,
-            "\nBeware: the code makes Python read it as %s, so what runs may be something else "
-            "than what is shown.\n",
-            encoding);
     if (left_out > 0)
         buffer_print(
             text,

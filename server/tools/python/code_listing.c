@@ -1,19 +1,14 @@
 #include "server/tools/python/code_listing.h"
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
-#include "base/memory.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     LINE_COLUMNS = 120,
-    ENCODING_LINES = 2, /* that may declare the encoding */
 };
 
 /* The length of the line break at the start of TEXT (LF, CR LF or CR, as in Python), or 0. */
@@ -145,53 +140,4 @@ void code_listing_append(struct buffer *buffer, const char *text, size_t length)
     write_part(&writer, text + cut.tail, length - cut.tail);
     if (writer.is_begun)
         buffer_print(buffer, "\n");
-}
-
-/* The encoding that the line TEXT declares, if it is a comment that does; else NULL. Owned by the
- * caller. */
-static char *find_encoding(const char *text, size_t length)
-{
-    static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                  "0123456789_.-";
-    static const char WORD[] = "coding";
-    AUTO_FREE char *line = memory_format("%.*s", (int)length, text);
-
-    if (line[strspn(line, " \t\f")] != '#')
-        return NULL;
-    for (const char *word = strstr(line, WORD); word; word = strstr(word + 1, WORD)) {
-        const char *name = word + strlen(WORD);
-
-        if (*name != ':' && *name != '=')
-            continue;
-        name += 1 + strspn(name + 1, " \t");
-        if (strspn(name, LETTERS) > 0)
-            return memory_format("%.*s", (int)strspn(name, LETTERS), name);
-    }
-    return NULL;
-}
-
-static bool is_utf8(const char *encoding)
-{
-    return strcasecmp(encoding, "utf-8") == 0 || strcasecmp(encoding, "utf8") == 0 ||
-           strcasecmp(encoding, "utf_8") == 0;
-}
-
-/* Some readers do not take CR for a line break, so only LF counts towards ENCODING_LINES. */
-char *code_listing_encoding(const char *code, size_t length)
-{
-    size_t line = 0;
-
-    for (size_t start = 0; start < length && line < ENCODING_LINES;) {
-        size_t end = start;
-        AUTO_FREE char *encoding = NULL;
-
-        while (end < length && line_break(code + end, length - end) == 0)
-            end++;
-        encoding = find_encoding(code + start, end - start);
-        if (encoding && !is_utf8(encoding))
-            return STEAL_PTR(encoding);
-        start = end < length ? end + line_break(code + end, length - end) : length;
-        line += code[start - 1] == '\n';
-    }
-    return NULL;
 }

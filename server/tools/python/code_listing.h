@@ -30,7 +30,3 @@ void code_listing_append(struct buffer *buffer, const char *text, size_t length)
 
 /* Measures the listing of TEXT. */
 struct code_listing code_listing_measure(const char *text, size_t length);
-
-/* The source encoding that CODE declares (PEP 263); NULL: UTF-8, as in the listing. Owned by the
- * caller. */
-char *code_listing_encoding(const char *code, size_t length);

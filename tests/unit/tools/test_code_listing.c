@@ -142,35 +142,6 @@ static void the_middle_is_left_out_of_what_is_too_long(void **state)
     assert_non_null(strstr(listing, "    131072 | xxxxxxx\n"));
 }
 
-static void code_that_is_read_in_another_way_is_found(void **state)
-{
-    static const struct {
-        const char *code;
-        const char *encoding;
-    } cases[] = {
-        {"print(1)", NULL},
-        {"# coding: utf-8\n", NULL},
-        {"# -*- coding: UTF8 -*-\n", NULL},
-        {"# coding=rot13\n", "rot13"},
-        {"\n \t# vim: set fileencoding=latin-1 :\n", "latin-1"},
-        {"x\n#coding:utf-7", "utf-7"},
-        {"# coding utf-8, coding: utf-7\n", "utf-7"},
-        {"#\r\r\r# coding: utf-7\n", "utf-7"}, /* one line to whoever knows only \n */
-        {"x\ny\n# coding: utf-7\n", NULL},
-        {"'coding: utf-7'\n", NULL},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        AUTO_FREE char *encoding = code_listing_encoding(cases[i].code, strlen(cases[i].code));
-
-        if (cases[i].encoding)
-            assert_string_equal(encoding, cases[i].encoding);
-        else
-            assert_null(encoding);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,7 +149,6 @@ int main(void)
         cmocka_unit_test(a_long_line_goes_on_below_itself),
         cmocka_unit_test(no_text_ends_its_listing),
         cmocka_unit_test(the_middle_is_left_out_of_what_is_too_long),
-        cmocka_unit_test(code_that_is_read_in_another_way_is_found),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
