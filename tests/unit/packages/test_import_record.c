@@ -160,7 +160,7 @@ static void test_what_cannot_be_imported_is_forgotten(void **state)
 static void test_many_owners_are_not_all_remembered(void **state)
 {
     struct learning *learning = *state;
-    char owner[16];
+    char owner[32];
 
     expect_of(learning, "alice", "numpy", "[\"numpy\"]");
     for (int i = 0; i < 100; i++) {
