@@ -171,10 +171,10 @@ CHANGES = {
          "return preparation->cover < 0 ? -1 : 0;"),
     ],
     "listed calls": [
-        (PREPARE, "    return preparation->layers & LAYER_CALLS ? FILTER_SANDBOX : FILTER_KERNEL;",
-         "    return FILTER_KERNEL;"),
-        (PREPARE, "return FILTER_SANDBOX_OFFLINE;", "return FILTER_KERNEL;"),
-        (PREPARE, "return FILTER_ZYGOTE;", "return FILTER_KERNEL;"),
+        *[(f"{FILTER}/sandbox_rules.c",
+           f".tables = {{{own}file_rules, sandbox_rules}},\n    .otherwise = EPERM,\n    .unknown = ENOSYS,",
+           f".tables = {{{own}file_rules}},\n    .otherwise = FILTER_ALLOW,\n    .unknown = FILTER_ALLOW,")
+          for own in ("", "offline_rules, ", "zygote_rules, ")],
         NO_FILTER_OF_WORKERS,
     ],
 
