@@ -15,7 +15,7 @@ if __name__ == "__main__":
     print(joblib.Parallel(n_jobs=2)(joblib.delayed(total)(array, number) for number in range(4)))
     print(joblib.Parallel(n_jobs=2, prefer="threads")(joblib.delayed(total)(array, number) for number in range(2)))
     x, y = datasets.make_classification(200, random_state=0)
-    forest = ensemble.RandomForestClassifier(10, n_jobs=2, random_state=0)
+    forest = ensemble.RandomForestClassifier(10, random_state=0)  # its threads race for the filters of warnings
     print(model_selection.cross_val_score(forest, x, y, cv=3, n_jobs=2).round(3))
     with tempfile.TemporaryDirectory() as folder:
         memory = joblib.Memory(folder, verbose=0)
