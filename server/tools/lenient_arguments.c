@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Values in a text were not counted when the message was read; so many bytes have few enough. */
+enum { LENIENT_TEXT_BYTES = 256 * 1024 };
+
 static bool lenient_arguments_need(const json_t *schema, const char *key)
 {
     const json_t *name;
@@ -47,7 +50,8 @@ static json_t *lenient_argument_parse(const json_t *text, const char *type)
 {
     json_t *value;
 
-    if (!json_is_string(text) || !type || strcmp(type, "string") == 0)
+    if (!json_is_string(text) || json_string_length(text) > LENIENT_TEXT_BYTES || !type ||
+        strcmp(type, "string") == 0)
         return NULL;
     value = json_loadb(json_string_value(text), json_string_length(text),
                        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);

@@ -141,6 +141,21 @@ static void text_that_is_no_such_value_stays_what_it_is(void **state)
     }
 }
 
+static void much_text_is_not_read(void **state)
+{
+    const size_t blanks = 256 * 1024;
+    AUTO_FREE char *few =
+        memory_format("{\"code\":\"1\",\"files\":\"[%*s]\"}", (int)blanks - 2, "");
+    AUTO_FREE char *many =
+        memory_format("{\"code\":\"1\",\"files\":\"[%*s]\"}", (int)blanks - 1, "");
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(call_with(few, &err), OUTCOME_READY);
+    assert_int_equal(call_with(many, &err), OUTCOME_FAILED);
+    assert_non_null(strstr(err.message, "files must be array, not string"));
+}
+
 static void other_nulls_are_what_they_are(void **state)
 {
     static const char *const ARGUMENTS[] = {"{\"code\":null}", "{\"code\":\"1\",\"other\":null}",
@@ -269,6 +284,7 @@ int main(void)
         cmocka_unit_test(empty_optional_arguments_are_absent_too),
         cmocka_unit_test(text_of_another_type_is_read),
         cmocka_unit_test(text_that_is_no_such_value_stays_what_it_is),
+        cmocka_unit_test(much_text_is_not_read),
         cmocka_unit_test(other_nulls_are_what_they_are),
         cmocka_unit_test(missing_arguments_are_an_empty_object),
         cmocka_unit_test(every_misfit_is_named_in_one_message),
