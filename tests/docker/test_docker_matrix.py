@@ -5,7 +5,7 @@ import matrix_trial
 import matrix_users
 import pytest
 from docker_server import DockerServer
-from test_docker_ahead import waiting
+from test_docker_ahead import all_wait
 
 KINDS = ("docker", "kept")
 CELLS = matrix.cells(KINDS)
@@ -21,8 +21,9 @@ class ContainerServer(matrix_trial.AsUser, DockerServer):
         super().__init__(engine, definition, command=matrix_trial.command(user, place), **more)
 
     def until_one_waits(self):
-        """Waits until a container with a Python waits for the next call; one that is kept is there, and has none."""
-        return self.definition["keep_container_running"] or waiting(self.engine)
+        """Waits until a container with a Python waits for the next call, or several after a call that none waited for;
+        one that is kept is there, and has none."""
+        return self.definition["keep_container_running"] or all_wait(self.engine, 2)
 
 
 @pytest.fixture(scope="module")
