@@ -14,7 +14,6 @@
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
-#include "server/commands/doctor_trial.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/options.h"
 #include "server/commands/probe.h"
@@ -27,6 +26,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sysexits.h>
@@ -39,6 +39,18 @@
 enum { START_TRIALS = 5 };
 
 static const char TRIAL_SCRIPT[] = "print('ok')\n";
+
+/* How the run of a trial ended. */
+struct doctor_trial {
+    char *problem;                  /* owned: why no script can be run; NULL: it can */
+    bool has_ended;                 /* else there was no run, and there is only the problem */
+    bool has_started;               /* else the receipt has the layers that were planned */
+    struct process_receipt receipt; /* its lists: references */
+    char *version;                  /* owned: of the Python; NULL: it is not known */
+    double start_seconds;
+    double run_seconds;
+    bool is_warm; /* its Python had been started ahead */
+};
 
 struct doctor {
     struct service service;
@@ -83,6 +95,37 @@ static void print_kernel(struct doctor *doctor)
         if (!there && probes[i].is_withheld)
             command_doctor_print_remedy(doctor);
     }
+}
+
+/* Notes the end of the run that FACTS are about. */
+static void doctor_trial_note(struct doctor_trial *trial, const struct run_facts *facts)
+{
+    const struct process_end *end = &facts->report->execution;
+    const char *errors = json_string_value(facts->streams[PROCESS_STDERR]);
+    const char *version = facts->report->python_version;
+
+    *trial = (struct doctor_trial){
+        .has_ended = true,
+        .has_started = facts->has_returncode,
+        .receipt = end->receipt,
+        .version = version ? memory_copy_string(version) : NULL,
+        .start_seconds = end->start_seconds,
+        .run_seconds = end->run_seconds,
+        .is_warm = end->ahead_seconds > 0,
+    };
+    json_incref((json_t *)end->receipt.missing);
+    json_incref((json_t *)end->receipt.devices);
+    if (!facts->is_success)
+        trial->problem = memory_copy_string(facts->error ? facts->error : errors);
+}
+
+static void doctor_trial_deinit(struct doctor_trial *trial)
+{
+    free(trial->problem);
+    free(trial->version);
+    json_decref((json_t *)trial->receipt.missing);
+    json_decref((json_t *)trial->receipt.devices);
+    *trial = (struct doctor_trial){0};
 }
 
 static void command_doctor_on_done(void *data, const struct run_report *report)

@@ -1,10 +1,10 @@
 """Both commands of the README on machines that have nothing but Debian; `./dev fresh` runs it.
 
-    fresh.py [12|13] [PATTERN]
+    fresh.py [12|13|sid] [PATTERN]
 
-Each release of Debian gets a machine of its own (machine.py) with a fresh clone of what is committed
-here. What debootstrap makes is kept in .deps/fresh; where packages come from is taken from this
-machine (host.py). PATTERN is for `./dev test`.
+Debian 12 and 13, unless one is named. Each gets a machine of its own (machine.py) with a fresh clone
+of what is committed here. What debootstrap makes is kept in .deps/fresh; where packages come from is
+taken from this machine (host.py). PATTERN is for `./dev test`.
 """
 
 import os
@@ -63,7 +63,7 @@ class Step:
 
 def steps_on(release, pattern):
     """Both commands on a machine with Debian RELEASE, the second only when the first passes."""
-    suite = roots.RELEASES[release]
+    suite = roots.RELEASES.get(release, release)
     with machine.Machine(roots.base(suite), roots.CACHE) as computer:
         host.carry(suite, computer.root)
         clone(computer.root)
@@ -94,7 +94,8 @@ def interrupted(number, _):
 
 
 def main(arguments):
-    releases = [arguments.pop(0)] if arguments and arguments[0] in roots.RELEASES else list(roots.RELEASES)
+    is_named = arguments and arguments[0] in (*roots.RELEASES, host.UNSTABLE)
+    releases = [arguments.pop(0)] if is_named else list(roots.RELEASES)
     check()
     for number in INTERRUPTS:
         signal.signal(number, interrupted)

@@ -13,6 +13,7 @@ import debian  # noqa: E402
 
 FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/npmrc", "/etc/apt/auth.conf",
          "/etc/apt/auth.conf.d", "/usr/local/share/ca-certificates"]
+UNSTABLE = "sid"  # Debian's; its Pythons are the newest
 HOME_FILES = [".npmrc", ".config/pip", ".pip", ".config/uv"]
 VARIABLES = re.compile(r"(https?|ftp|all|no)_proxy|pip_.*|uv_.*|npm_config_.*|node_extra_ca_certs|"
                        r"ssl_cert_(file|dir)|requests_ca_bundle|curl_ca_bundle|git_ssl_cainfo|ci",
@@ -25,11 +26,12 @@ def environment():
 
 
 def sources(suite):
-    """The lines of sources.list that are for SUITE what this machine has for its own release."""
+    """The lines of sources.list that are for SUITE what this machine has for its own release. Nothing is added to
+    Debian's unstable after its release, so it is one line."""
     own = debian.release()
     for name, component, site in debian.sources():
         base, dash, pocket = name.partition("-")
-        if base == own:
+        if base == own and not (pocket and suite == UNSTABLE):
             yield f"deb {site} {suite}{dash}{pocket} {component}\n"
 
 

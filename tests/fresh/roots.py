@@ -13,7 +13,7 @@ import machine
 import debian  # found by machine.py
 
 CACHE = (machine.ROOT / ".deps" / "fresh").resolve()
-RELEASES = {"12": "bookworm", "13": "trixie"}
+RELEASES = {"12": "bookworm", "13": "trixie"}  # those that are supported
 PYTHON = ("python3", "python3-venv")  # Debian keeps a part of the standard library, venv, apart
 
 

@@ -3,8 +3,8 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/toml_reader.h"
 #include "server/tools/code/python_source.h"
-#include "server/tools/code/toml_reader.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -64,8 +64,8 @@ static void test_a_fault_has_its_line_and_column(void **state)
     (void)state;
     expect_fault("a = 1\n[b\n", "2:3: is not valid TOML");
     expect_fault("a = \"x\n", "1:5: is not valid TOML: a string is not closed");
-    expect_fault("a = [1,\n", "1:5: is not valid TOML: a bracket is not closed");
-    expect_fault("a\n", "1:2: is not valid TOML: = is expected");
+    expect_fault("a = [1,\n", "2:1: is not valid TOML: an array is not closed");
+    expect_fault("a\n", "1:2: is not valid TOML: a \"=\" is missing");
     expect_fault("servers = {}\n", "1:1: servers must have tables");
     expect_fault("servers.us.command = 1\n", "1:1: us must be a table");
     expect_fault("[servers]\nus = {}\n", "2:1: us must be a table");

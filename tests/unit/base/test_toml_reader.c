@@ -1,4 +1,4 @@
-#include "server/tools/code/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include "base/json.h"
 #include "base/memory.h"
@@ -38,7 +38,7 @@ static const struct {
     {"a =", NULL, "line 1: a value is missing"},
     {"\na = 'b", NULL, "line 2: a string is not closed"},
     {"a = \"b\nc\"", NULL, "line 1: a string is not closed"},
-    {"a = '''b\nc'", NULL, "line 2: a string is not closed"},
+    {"a = '''b\nc'", NULL, "line 1: a string is not closed"},
     {"a = \"\\q\"", NULL, "line 1: a backslash is followed by something that it cannot escape"},
     {"a = \"\\u12\"", NULL, "line 1: an escape is not complete"},
     {"a = \"\\ud800\"", NULL, "line 1: an escape is not a character"},
@@ -51,6 +51,7 @@ static const struct {
     {"a = 'b'\na = 'c'", NULL, "line 2: a key is there twice"},
     {"= 'b'", NULL, "line 1: a key is missing"},
     {"[a\nb = 'c'", NULL, "line 1: the name of a table is not closed"},
+    {"\"\xff\" = 1", NULL, "line 1: a key is not valid UTF-8"},
     {"[[a]\n", NULL, "line 1: the name of a table is not closed"},
     {"a = [[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", NULL,
      "line 1: arrays and tables are too deep"},
@@ -92,10 +93,39 @@ static void test_toml_is_read_as_far_as_scripts_need_it(void **state)
     }
 }
 
+static void test_items_say_where_they_are(void **state)
+{
+    static const char text[] = "# a\n  [b . 'c']  # d\n\n\te = [\n'f']\ng.h = 1";
+    AUTO(toml_reader_deinit) struct toml_reader reader;
+    AUTO(toml_item_deinit) struct toml_item table = {0};
+    AUTO(toml_item_deinit) struct toml_item pair = {0};
+    AUTO(toml_item_deinit) struct toml_item last = {0};
+
+    (void)state;
+    toml_reader_init(&reader, text, strlen(text));
+    assert_int_equal(toml_reader_next(&reader, &table), 1);
+    assert_true(table.is_table);
+    assert_int_equal(table.start, strstr(text, "[b") - text);
+    assert_int_equal(table.end, strstr(text, "\n\te") - text);
+    assert_string_equal(json_string_value(json_array_get(table.name, 1)), "c");
+
+    assert_int_equal(toml_reader_next(&reader, &pair), 1);
+    assert_false(pair.is_table);
+    assert_int_equal(pair.start, strstr(text, "e =") - text);
+    assert_int_equal(pair.end, strstr(text, "g.h") - text);
+    assert_int_equal(json_array_size(pair.value), 1);
+
+    assert_int_equal(toml_reader_next(&reader, &last), 1);
+    assert_int_equal(json_array_size(last.name), 2);
+    assert_int_equal(last.end, strlen(text));
+    assert_null(last.value);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_toml_is_read_as_far_as_scripts_need_it),
+        cmocka_unit_test(test_items_say_where_they_are),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

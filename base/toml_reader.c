@@ -1,7 +1,6 @@
-#include "server/tools/code/toml_reader.h"
+#include "base/toml_reader.h"
 
 #include "base/ascii.h"
-#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -12,17 +11,16 @@
 
 enum { TOML_DEPTH = 16 }; /* of arrays and inline tables */
 
-struct toml_reader {
-    const char *at;
-    const char *end;
-    unsigned line;
-    struct buffer text; /* of the string that was read last */
-    struct error *err;
-};
+static int toml_refuse_at(struct toml_reader *reader, const char *place, const char *reason)
+{
+    reader->fault = reason;
+    reader->fault_at = (size_t)(place - reader->text);
+    return -1;
+}
 
 static int toml_refuse(struct toml_reader *reader, const char *reason)
 {
-    return error_set(reader->err, ERROR_INVALID_ARGUMENTS, "line %u: %s", reader->line, reason);
+    return toml_refuse_at(reader, reader->at, reason);
 }
 
 static char toml_peek(const struct toml_reader *reader)
@@ -61,10 +59,7 @@ static void toml_skip_comment(struct toml_reader *reader)
 
 static bool toml_take_newline(struct toml_reader *reader)
 {
-    if (!toml_take(reader, "\n") && !toml_take(reader, "\r\n"))
-        return false;
-    reader->line++;
-    return true;
+    return toml_take(reader, "\n") || toml_take(reader, "\r\n");
 }
 
 /* Blanks, comments and newlines. */
@@ -83,7 +78,7 @@ static void toml_keep(struct toml_reader *reader, const char *bytes, size_t leng
 {
     struct error ignored = ERROR_INIT;
 
-    (void)buffer_append(&reader->text, bytes, length, &ignored);
+    (void)buffer_append(&reader->string, bytes, length, &ignored);
 }
 
 /* In UTF-8. */
@@ -165,8 +160,8 @@ static void toml_end_long(struct toml_reader *reader, char quote)
     reader->at += 3;
 }
 
-/* Reads up to QUOTES, one quote or three, as at the start of the string. */
-static int toml_read_rest(struct toml_reader *reader, const char *quotes)
+/* Reads up to QUOTES, one quote or three, as at START of the string. */
+static int toml_read_rest(struct toml_reader *reader, const char *start, const char *quotes)
 {
     const bool is_long = strlen(quotes) == 3;
     const bool has_escapes = *quotes == '"';
@@ -186,25 +181,24 @@ static int toml_read_rest(struct toml_reader *reader, const char *quotes)
         }
         if (*reader->at == '\n' && !is_long)
             break;
-        if (*reader->at == '\n')
-            reader->line++;
         toml_keep(reader, reader->at++, 1);
     }
-    return toml_refuse(reader, "a string is not closed");
+    return toml_refuse_at(reader, start, "a string is not closed");
 }
 
-/* Reads the string that begins here into `text`. */
+/* Reads the string that begins here into `string`. */
 static int toml_read_string(struct toml_reader *reader)
 {
     static const char *const kinds[] = {"\"\"\"", "'''", "\"", "'"};
+    const char *start = reader->at;
 
-    buffer_consume(&reader->text, buffer_length(&reader->text));
+    buffer_consume(&reader->string, buffer_length(&reader->string));
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         if (!toml_take(reader, kinds[i]))
             continue;
         if (strlen(kinds[i]) == 3)
             toml_take_newline(reader);
-        return toml_read_rest(reader, kinds[i]);
+        return toml_read_rest(reader, start, kinds[i]);
     }
     return toml_refuse(reader, "a string in quotes is missing");
 }
@@ -212,8 +206,8 @@ static int toml_read_string(struct toml_reader *reader)
 /* The string that was read last; NULL: it is no UTF-8. New reference. */
 static json_t *toml_string(const struct toml_reader *reader)
 {
-    return json_stringn(buffer_length(&reader->text) ? buffer_bytes(&reader->text) : "",
-                        buffer_length(&reader->text));
+    return json_stringn(buffer_length(&reader->string) ? buffer_bytes(&reader->string) : "",
+                        buffer_length(&reader->string));
 }
 
 /* Values */
@@ -251,7 +245,7 @@ static int toml_read_items(struct toml_reader *reader, unsigned depth, json_t **
         toml_skip_space(reader);
         if (toml_take(reader, "]"))
             return 0;
-        if (toml_read_value(reader, depth + 1, &value) < 0)
+        if (reader->at < reader->end && toml_read_value(reader, depth + 1, &value) < 0)
             return -1;
         toml_add(list, value);
         toml_skip_space(reader);
@@ -274,7 +268,7 @@ static int toml_read_array(struct toml_reader *reader, unsigned depth, json_t **
 
 static int toml_read_key(struct toml_reader *reader, json_t **ret);
 
-/* KEY = VALUE. *RET_VALUE is NULL for a value of another type, *RET_KEY for a dotted key. */
+/* KEY = VALUE. *RET_VALUE is NULL for a value of another type. */
 static int toml_read_pair(struct toml_reader *reader, unsigned depth, json_t **ret_key,
                           json_t **ret_value)
 {
@@ -328,7 +322,7 @@ static bool toml_is_bare(char c)
            c == '-';
 }
 
-/* Reads one part of a key into `text`. */
+/* Reads one part of a key into `string`. */
 static int toml_read_key_part(struct toml_reader *reader)
 {
     if (toml_is_at(reader, "\"\"\"") || toml_is_at(reader, "'''"))
@@ -337,36 +331,35 @@ static int toml_read_key_part(struct toml_reader *reader)
         return toml_read_string(reader);
     if (!toml_is_bare(toml_peek(reader)))
         return toml_refuse(reader, "a key is missing");
-    buffer_consume(&reader->text, buffer_length(&reader->text));
+    buffer_consume(&reader->string, buffer_length(&reader->string));
     while (toml_is_bare(toml_peek(reader)))
         toml_keep(reader, reader->at++, 1);
     return 0;
 }
 
-/* Moves over a key and the blanks behind it. *RET is NULL for a key of several parts. */
+/* Reads a key, and moves over the blanks behind it. *RET has its parts, owned by the caller, even
+ * if this fails. */
 static int toml_read_key(struct toml_reader *reader, json_t **ret)
 {
-    unsigned parts = 0;
-
+    *ret = json_array();
     do {
         toml_skip_blanks(reader);
         if (toml_read_key_part(reader) < 0)
             return -1;
+        if (json_array_append_new(*ret, toml_string(reader)) < 0)
+            return toml_refuse(reader, "a key is not valid UTF-8");
         toml_skip_blanks(reader);
-        parts++;
     } while (toml_take(reader, "."));
-    *ret = parts == 1 ? toml_string(reader) : NULL;
     return 0;
 }
 
 /* [name] or [[name]] */
-static int toml_skip_header(struct toml_reader *reader)
+static int toml_read_header(struct toml_reader *reader, json_t **ret_name)
 {
     const char *close = toml_is_at(reader, "[[") ? "]]" : "]";
-    AUTO_JSON json_t *name = NULL;
 
     reader->at += strlen(close);
-    if (toml_read_key(reader, &name) < 0)
+    if (toml_read_key(reader, ret_name) < 0)
         return -1;
     return toml_take(reader, close) ? 0 : toml_refuse(reader, "the name of a table is not closed");
 }
@@ -380,50 +373,99 @@ static int toml_end_line(struct toml_reader *reader)
     return toml_refuse(reader, "there is something behind the value");
 }
 
-/* Reads one pair; ROOT gets it if it is not NULL. */
-static int toml_read_line(struct toml_reader *reader, json_t *root)
-{
-    AUTO_JSON json_t *key = NULL;
-    AUTO_JSON json_t *value = NULL;
+/* Items */
 
-    if (toml_read_pair(reader, 0, &key, &value) < 0)
+void toml_item_deinit(struct toml_item *item)
+{
+    json_decref(item->name);
+    json_decref(item->value);
+    *item = (struct toml_item){0};
+}
+
+void toml_reader_init(struct toml_reader *reader, const char *text, size_t length)
+{
+    *reader = (struct toml_reader){.text = text, .at = text, .end = text + length};
+    buffer_init(&reader->string, length + 1);
+}
+
+void toml_reader_deinit(struct toml_reader *reader)
+{
+    buffer_deinit(&reader->string);
+}
+
+static int toml_read_item(struct toml_reader *reader, struct toml_item *item)
+{
+    const int result = item->is_table ? toml_read_header(reader, &item->name)
+                                      : toml_read_pair(reader, 0, &item->name, &item->value);
+
+    return result < 0 ? -1 : toml_end_line(reader);
+}
+
+int toml_reader_next(struct toml_reader *reader, struct toml_item *ret)
+{
+    *ret = (struct toml_item){0};
+    toml_skip_space(reader);
+    if (reader->at == reader->end)
+        return 0;
+    ret->is_table = toml_peek(reader) == '[';
+    ret->start = (size_t)(reader->at - reader->text);
+    if (toml_read_item(reader, ret) < 0) {
+        toml_item_deinit(ret);
         return -1;
-    if (root && key && json_object_get(root, json_string_value(key)))
-        return toml_refuse(reader, "a key is there twice");
-    if (root && key)
-        json_object_set_new(root, json_string_value(key), value ? STEAL_PTR(value) : json_null());
+    }
+    ret->end = (size_t)(reader->at - reader->text);
+    return 1;
+}
+
+/* The root table */
+
+static int toml_fault(const struct toml_reader *reader, struct error *err)
+{
+    unsigned line = 1;
+
+    for (size_t i = 0; i < reader->fault_at; i++)
+        line += reader->text[i] == '\n';
+    return error_set(err, ERROR_INVALID_ARGUMENTS, "line %u: %s", line, reader->fault);
+}
+
+/* Puts a pair into ROOT, unless its key is dotted. */
+static int toml_put(struct toml_reader *reader, const struct toml_item *item, json_t *root)
+{
+    const char *name = json_string_value(json_array_get(item->name, 0));
+
+    if (json_array_size(item->name) > 1)
+        return 0;
+    if (json_object_get(root, name))
+        return toml_refuse_at(reader, reader->text + item->start, "a key is there twice");
+    json_object_set(root, name, item->value ? item->value : json_null());
     return 0;
 }
 
-static int toml_read_lines(struct toml_reader *reader, json_t *root)
+static int toml_read_root(struct toml_reader *reader, json_t *root)
 {
     bool is_root = true;
+    int result;
 
-    for (toml_skip_space(reader); reader->at < reader->end; toml_skip_space(reader)) {
-        const bool is_header = toml_peek(reader) == '[';
+    do {
+        AUTO(toml_item_deinit) struct toml_item item;
 
-        if (is_header && toml_skip_header(reader) < 0)
-            return -1;
-        if (!is_header && toml_read_line(reader, is_root ? root : NULL) < 0)
-            return -1;
-        is_root = is_root && !is_header;
-        if (toml_end_line(reader) < 0)
-            return -1;
-    }
-    return 0;
+        result = toml_reader_next(reader, &item);
+        is_root = is_root && !item.is_table;
+        if (result > 0 && is_root && toml_put(reader, &item, root) < 0)
+            result = -1;
+    } while (result > 0);
+    return result;
 }
 
 json_t *toml_read(const char *text, size_t length, struct error *err)
 {
-    struct toml_reader reader = {.at = text, .end = text + length, .line = 1, .err = err};
-    json_t *root = json_object();
-    int result;
+    AUTO(toml_reader_deinit) struct toml_reader reader;
+    AUTO_JSON json_t *root = json_object();
 
-    buffer_init(&reader.text, length + 1);
-    result = toml_read_lines(&reader, root);
-    buffer_deinit(&reader.text);
-    if (result == 0)
-        return root;
-    json_decref(root);
-    return NULL;
+    toml_reader_init(&reader, text, length);
+    if (toml_read_root(&reader, root) < 0) {
+        toml_fault(&reader, err);
+        return NULL;
+    }
+    return STEAL_PTR(root);
 }
