@@ -7,6 +7,7 @@
 #include "environments/process/landlock.h"
 #include "environments/process/runner/message.h"
 #include "environments/process/runner/program.h"
+#include "environments/process/runner/root_limits.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
 
@@ -156,8 +157,10 @@ int files_prepare(const struct runner_preparation *preparation)
 int files_restrict(const struct runner_preparation *preparation, const struct program *program)
 {
     const int rules = preparation->rules;
+    const bool has_root = preparation->layers & LAYER_ROOT;
 
     if (files_allow_paths(rules, program->paths) < 0 ||
+        (has_root && files_allow(rules, ROOT_LIMITS_GROUP, LANDLOCK_READ) < 0) ||
         (preparation->has_mounts && files_allow(rules, "/dev/shm", LANDLOCK_WRITE) < 0))
         return -1;
     if (landlock_restrict(rules) == 0)
