@@ -90,6 +90,9 @@ static int files_allow_table(int rules, bool has_root)
             files_allow(rules, root_entries[i].path,
                         files_is_device(root_entries[i].path) ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
             return -1;
+    for (size_t i = 0; !has_root && i < root_setting_count; i++)
+        if (files_allow(rules, root_settings[i], LANDLOCK_READ) < 0)
+            return -1;
     return files_allow(rules, "/proc", LANDLOCK_READ);
 }
 

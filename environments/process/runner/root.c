@@ -151,20 +151,27 @@ static int root_new_cover(void)
 
 /* The common part */
 
-/* Shows an ENTRY of the machine, which may be missing. */
-static int root_take(const struct runner_preparation *preparation, const struct root_entry *entry)
+/* Shows PATH of the machine, which may be missing, as VIEW has it. FLAGS: O_NOFOLLOW, or 0. */
+static int root_take(const char *path, int flags, const struct root_view *view)
 {
-    const struct root_view view = root_view_of(preparation, entry->attributes);
     char place[PATH_BYTES];
-    int fd = open(entry->path, O_PATH | O_CLOEXEC | (entry->is_followed ? 0 : O_NOFOLLOW));
+    int fd = open(path, O_PATH | O_CLOEXEC | flags);
     int ret;
 
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
-    snprintf(place, sizeof place, "%s%s", ROOT_PLACE, entry->path);
-    ret = root_place(fd, place, &view);
+    snprintf(place, sizeof place, "%s%s", ROOT_PLACE, path);
+    ret = root_place(fd, place, view);
     close(fd);
     return ret;
+}
+
+static int root_take_entry(const struct runner_preparation *preparation,
+                           const struct root_entry *entry)
+{
+    const struct root_view view = root_view_of(preparation, entry->attributes);
+
+    return root_take(entry->path, entry->is_followed ? 0 : O_NOFOLLOW, &view);
 }
 
 /* Writes the names of the program's user, and of no other user of the machine. */
@@ -219,14 +226,27 @@ static int root_take_entries(const struct runner_preparation *preparation)
     int ret = 0;
 
     for (size_t i = 0; ret == 0 && i < root_entry_count; i++)
-        ret = root_take(preparation, &root_entries[i]);
+        ret = root_take_entry(preparation, &root_entries[i]);
+    return ret;
+}
+
+static int root_take_settings(void)
+{
+    static const struct root_view view = {
+        .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+        .owners = -1,
+    };
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_setting_count; i++)
+        ret = root_take(root_settings[i], O_NOFOLLOW, &view);
     return ret;
 }
 
 static int root_fill(const struct runner_preparation *preparation)
 {
     return root_make_directories() < 0 || root_take_entries(preparation) < 0 ||
-                   root_write_users() < 0 || root_mount_own() < 0
+                   root_take_settings() < 0 || root_write_users() < 0 || root_mount_own() < 0
                ? -1
                : root_make_links();
 }
