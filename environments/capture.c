@@ -212,8 +212,6 @@ static size_t control_length(const char *text, size_t length)
     const unsigned char *bytes = (const unsigned char *)text;
     size_t end = 2;
 
-    if (length >= 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0) /* U+0080 to U+009F */
-        return 2;
     if (bytes[0] != 0x1B || length < 2 || bytes[1] != '[')
         return bytes[0] < ' ' || bytes[0] == 0x7F;
     while (end < length && bytes[end] >= 0x20 && bytes[end] < 0x40)
@@ -221,7 +219,16 @@ static size_t control_length(const char *text, size_t length)
     return size_min(end + 1, length);
 }
 
-/* Removes control characters in place; returns the new length without blanks at either end. */
+/* True for U+0080 to U+009F, of text that was decoded wrongly: an apostrophe, as a rule. */
+static bool is_late_control(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+
+    return length >= 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0;
+}
+
+/* Removes control characters in place, or shows that there is one; returns the new length without
+ * blanks at either end. */
 static size_t clean_line(char *line, size_t length)
 {
     size_t used = 0;
@@ -231,8 +238,12 @@ static size_t clean_line(char *line, size_t length)
         char byte = line[i] == '\t' ? ' ' : line[i];
         size_t control = byte == ' ' ? 0 : control_length(line + i, length - i);
 
-        if (control == 0 && (used > 0 || byte != ' '))
+        if (is_late_control(line + i, length - i)) {
+            line[used++] = '?';
+            control = 2;
+        } else if (control == 0 && (used > 0 || byte != ' ')) {
             line[used++] = byte;
+        }
         i += control > 0 ? control : 1;
     }
     while (used > 0 && line[used - 1] == ' ')

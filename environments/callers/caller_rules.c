@@ -220,7 +220,8 @@ const struct environment_settings *caller_rules_settings(const struct caller_rul
 /* Whether there can be a definition of KIND at all. */
 static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)
 {
-    return !kind->is_restricted || json_array_size(rules->allowed_images) > 0;
+    return (!kind->is_restricted || json_array_size(rules->allowed_images) > 0) &&
+           (!kind->is_possible || kind->is_possible());
 }
 
 static json_t *possible_types(const struct caller_rules *rules)
@@ -265,12 +266,30 @@ static char *describe_images(const struct caller_rules *rules,
                          json_string_value(definition_schema_default(schema, "image")), list);
 }
 
+/* The possible types that have KEY: "venv or docker". Owned by the caller. */
+static char *describe_possible_types(const struct caller_rules *rules, const char *key)
+{
+    char *types = memory_copy_string("");
+
+    for (size_t i = 0; i < environment_kinds_count(); i++) {
+        const struct environment_kind *kind = environment_kinds_at(i);
+        AUTO_FREE char *before = types;
+
+        types =
+            is_possible(rules, kind) &&
+                    definition_schema_has(definition_schemas_find(rules->schemas, kind->name), key)
+                ? memory_format("%s%s%s", before, *before ? " or " : "", kind->name)
+                : STEAL_PTR(before);
+    }
+    return types;
+}
+
 /* "venv or docker: Python packages that are installed." */
 static json_t *describe_key(const struct caller_rules *rules,
                             const struct definition_schema *schema, const char *key)
 {
     json_t *brief = definition_schema_brief(schema, key);
-    AUTO_FREE char *types = definition_schemas_types(rules->schemas, key);
+    AUTO_FREE char *types = describe_possible_types(rules, key);
     AUTO_FREE char *images =
         strcmp(key, "image") == 0 ? describe_images(rules, schema) : memory_copy_string("");
 

@@ -343,10 +343,25 @@ static struct environment *docker_environment_new(struct environment_recipe *rec
     return &docker->environment;
 }
 
+/* The engine of definitions in calls. */
+static bool docker_is_possible(void)
+{
+    struct engine_address address = {0};
+    struct error ignored = ERROR_INIT;
+    bool ret;
+
+    if (engine_address_default(&address, &ignored) < 0)
+        return false;
+    ret = engine_address_is_open(&address);
+    engine_address_deinit(&address);
+    return ret;
+}
+
 const struct environment_kind docker_kind = {
     .name = "docker",
     .isolation = ISOLATION_DOCKER,
     .create = docker_environment_new,
     .workspace = DOCKER_WORKSPACE,
     .is_restricted = true,
+    .is_possible = docker_is_possible,
 };

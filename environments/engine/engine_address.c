@@ -4,10 +4,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #define DEFAULT_ADDRESS "unix:///var/run/docker.sock"
 
@@ -174,6 +174,11 @@ int engine_address_default(struct engine_address *ret, struct error *err)
         0)
         return error_prefix(err, host && host[0] ? "DOCKER_HOST is %s" : "%s", text);
     return 0;
+}
+
+bool engine_address_is_open(const struct engine_address *address)
+{
+    return !address->socket_path || access(address->socket_path, W_OK) == 0;
 }
 
 void engine_address_deinit(struct engine_address *address)

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 struct engine_address {
     char *text;        /* owned: for messages */
     char *socket_path; /* owned; NULL: not a socket of this machine */
@@ -31,5 +33,9 @@ int engine_address_parse(const char *text, const struct engine_tls *tls, struct 
 /* The address in DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH, else
  * unix:///var/run/docker.sock. */
 int engine_address_default(struct engine_address *ret, struct error *err);
+
+/* False when ADDRESS is a socket of this machine that does not exist, or is closed to our user. To
+ * try more would start an engine that its socket activates. */
+bool engine_address_is_open(const struct engine_address *address);
 
 void engine_address_deinit(struct engine_address *address);

@@ -15,7 +15,8 @@ enum {
     CONTROL_LIMIT_BYTES = 96 * 1024, /* of one message; less than an empty socket takes at once */
     CONTROL_DESCRIPTORS = 5,         /* that travel beside a message, at most */
     CONTROL_STACKS_BYTES = 32 * 1024,
-    CONTROL_TEXT_BYTES = 512, /* of a text of the runner, at most */
+    CONTROL_TEXT_BYTES = 512,    /* of a text of the runner, at most */
+    CONTROL_CPU_PERIOD = 100000, /* microseconds, as cgroups count */
 };
 
 /* Descriptors that a zygote is started with, and limits. */
@@ -88,14 +89,16 @@ struct control_run {
     uint32_t variable_count;
     uint32_t path_count;
     uint32_t has_script;
-    uint32_t has_input;    /* a descriptor beside the message is the program's standard input */
-    uint32_t has_outlet;   /* a socket travels beside the message, to the proxy of this network */
-    uint32_t has_starter;  /* the program is the Python of a script */
-    uint32_t is_ahead;     /* the Python has a script whose code comes later */
-    uint32_t is_zygote;    /* the Python is a zygote: the two descriptors beside the message are its
-                              orders and its core */
-    uint32_t unused;       /* 0, in place of padding: forecasts compare all bytes */
-    uint64_t shared_bytes; /* of a private /dev/shm */
+    uint32_t has_input;   /* a descriptor beside the message is the program's standard input */
+    uint32_t has_outlet;  /* a socket travels beside the message, to the proxy of this network */
+    uint32_t has_starter; /* the program is the Python of a script */
+    uint32_t is_ahead;    /* the Python has a script whose code comes later */
+    uint32_t is_zygote;   /* the Python is a zygote: the two descriptors beside the message are its
+                             orders and its core */
+    uint32_t unused;      /* 0, in place of padding: forecasts compare all bytes */
+    uint32_t most_processes; /* that programs read as the limit of the tree; 0: there is none */
+    uint32_t cpu_quota;      /* likewise: microseconds of CONTROL_CPU_PERIOD */
+    uint64_t shared_bytes;   /* of a private /dev/shm; and likewise the memory of the tree */
     struct process_limits limits; /* 0: a cgroup limits it, or nothing does. The size of a file
                                    * limits all deleted files that are open, too */
 };

@@ -146,7 +146,7 @@ static void tree_on_supervisor(struct ev_loop *loop, ev_io *watcher, int events)
     tree_advance(tree);
 }
 
-/* Writes into JOB the limits that the cgroup does not have. */
+/* Writes the limits into JOB: those that programs read, and those that the cgroup does not have. */
 static void tree_write_limits(const struct tree *tree, struct buffer *job)
 {
     const struct cgroup_tree *cgroups = tree->leaf ? cgroup_leaf_tree(tree->leaf) : NULL;
@@ -155,6 +155,8 @@ static void tree_write_limits(const struct tree *tree, struct buffer *job)
 
     memcpy(&run, place, sizeof run);
     run.shared_bytes = tree->limits.memory;
+    run.most_processes = tree->limits.processes;
+    run.cpu_quota = (uint32_t)(process_host_cpus(tree->host) * CONTROL_CPU_PERIOD);
     run.limits = tree->limits;
     if (cgroups && cgroup_tree_limits_memory(cgroups))
         run.limits.memory = 0;

@@ -12,6 +12,7 @@ enum {
     BAR_LENGTH = 3,  /* as many equal signs are the bar of a progress bar */
     BLOCK_BYTES = 3, /* of a character of bars, in UTF-8 */
     CHARACTER_BYTES = 4,
+    ESCAPED_BYTES = 4, /* of a control character that is shown: \x07 */
 };
 
 #define BAR_SIGNS "#=*-.>|_+~"
@@ -45,8 +46,11 @@ static size_t state_bar(struct state_text text)
     return length;
 }
 
+/* The bar of tqdm begins with "10%|". At first it has blanks alone. */
 static bool state_has_bar(struct state_text text)
 {
+    if (memmem(text.bytes, text.length, "%|", 2))
+        return true;
     while (text.length > 0) {
         const size_t bar = state_bar(text);
         const size_t step = bar > 0 ? bar : 1;
@@ -65,16 +69,35 @@ static size_t state_skip_blanks(struct state_text text, size_t at)
     return at;
 }
 
-/* True when the number that ends before AT is a part of something: 40%, 40 %, 4/10. */
+/* True when one more slash is before the number that ends before AT. */
+static bool state_follows_slash(struct state_text text, size_t at)
+{
+    while (at > 0 && ascii_is_digit(text.bytes[at - 1]))
+        at--;
+    return at > 0 && text.bytes[at - 1] == '/';
+}
+
+static size_t state_skip_digits(struct state_text text, size_t at)
+{
+    while (at < text.length && ascii_is_digit(text.bytes[at]))
+        at++;
+    return at;
+}
+
+/* True when the number that ends before AT is a part of something: 40%, 40 %, 4/10. A date,
+ * 1/2/2024, is none. */
 static bool state_is_share(struct state_text text, size_t at)
 {
-    at = state_skip_blanks(text, at);
-    if (at < text.length && text.bytes[at] == '%')
+    const size_t slash = state_skip_blanks(text, at);
+    size_t end;
+
+    if (slash < text.length && text.bytes[slash] == '%')
         return true;
-    if (at >= text.length || text.bytes[at] != '/')
+    if (slash >= text.length || text.bytes[slash] != '/' || state_follows_slash(text, at))
         return false;
-    at = state_skip_blanks(text, at + 1);
-    return at < text.length && ascii_is_digit(text.bytes[at]);
+    at = state_skip_blanks(text, slash + 1);
+    end = state_skip_digits(text, at);
+    return end > at && (end == text.length || text.bytes[end] != '/');
 }
 
 static bool state_has_share(struct state_text text)
@@ -291,10 +314,25 @@ static bool line_states_is_covered(const struct line_states *lines, size_t count
     return characters <= count;
 }
 
+/* True when the current state ends with a control character as it is shown: \x07. */
+static bool line_states_end_escaped(const struct line_states *lines)
+{
+    const struct state_text current = line_states_current(lines);
+    const char *end = current.bytes + current.length;
+
+    return current.length >= ESCAPED_BYTES && end[-4] == '\\' && end[-3] == 'x' &&
+           (memchr("0189", end[-2], 4) || memcmp(end - 2, "7f", 2) == 0) &&
+           isxdigit((unsigned char)end[-1]);
+}
+
 static void line_states_erase(struct line_states *lines)
 {
     bool is_part = true;
 
+    if (line_states_end_escaped(lines)) {
+        lines->length -= ESCAPED_BYTES;
+        return;
+    }
     while (is_part && lines->length > lines->state)
         is_part = !state_is_start(lines->bytes[--lines->length]);
 }

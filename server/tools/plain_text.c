@@ -15,6 +15,7 @@ enum {
     C1_LEAD = 0xC2,         /* the first byte of U+0080 to U+009F */
     ESCAPED_BYTES = 4,      /* of a control character that is shown: \\x85 */
     STRING_BYTES = 4096,    /* a longer control string is none */
+    SCREEN_LINES = 100,     /* as far as the cursor goes up */
     REPETITION_BYTES = 256, /* fewer bytes of equal lines are shown as they are */
 };
 
@@ -146,6 +147,54 @@ static size_t plain_text_put(struct line_states *lines, const char *text, size_t
     return taken;
 }
 
+/* How many lines the sequence at TEXT, whose first byte is ESC, goes up: ESC [ 2 A. */
+static size_t plain_text_lines_up(const char *text, size_t length)
+{
+    size_t count = 0;
+    size_t i = 2;
+
+    if (length < 3 || text[1] != '[')
+        return 0;
+    for (; i < length && isdigit((unsigned char)text[i]) && count < SCREEN_LINES; i++)
+        count = count * 10 + (size_t)(text[i] - '0');
+    return i < length && memchr("AF", text[i], 2) ? (count > 0 ? count : 1) : 0;
+}
+
+/* How many lines the rest of the line at TEXT goes up. */
+static size_t plain_text_all_lines_up(const char *text, size_t length)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < length && text[i] != '\n'; i++)
+        if (text[i] == ESCAPE)
+            count += plain_text_lines_up(text + i, length - i);
+    return count;
+}
+
+/* The newlines at TEXT that the line behind them takes back by going up, as the bars of nested
+ * loops do; 0: it does not. */
+static size_t plain_text_undone(const char *text, size_t length)
+{
+    size_t count = 0;
+
+    while (count < length && count < SCREEN_LINES && text[count] == '\n')
+        count++;
+    return plain_text_all_lines_up(text + count, length - count) >= count ? count : 0;
+}
+
+/* Ends a line, or goes on with another state of it, as far as a reader sees. */
+static size_t plain_text_newlines(struct line_states *lines, const char *text, size_t length)
+{
+    const size_t undone = plain_text_undone(text, length);
+
+    if (undone > 0) {
+        line_states_return(lines);
+        return undone;
+    }
+    line_states_end(lines);
+    return 1;
+}
+
 /* Takes what TEXT starts with; returns its length. */
 static size_t plain_text_step(struct line_states *lines, const char *text, size_t length)
 {
@@ -153,8 +202,7 @@ static size_t plain_text_step(struct line_states *lines, const char *text, size_
 
     switch (*text) {
     case '\n':
-        line_states_end(lines);
-        return 1;
+        return plain_text_newlines(lines, text, length);
     case '\r':
         line_states_return(lines);
         return 1;

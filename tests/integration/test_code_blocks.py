@@ -1,5 +1,6 @@
 """run_code_blocks: the code blocks of a message, one after the other, without the faults of AutoGen's executors."""
 
+import json
 import pathlib
 import time
 import venv
@@ -45,10 +46,31 @@ def refusal(server, **arguments):
     return text_of(result)
 
 
+def test_arguments_are_read_as_they_are_meant(server):
+    blocks = json.dumps([{"language": "python", "code": "print(1)"}])
+    result = server.call_tool("run_code_blocks", {"blocks": blocks, "message": "", "environment": None, "timeout": "30",
+                                                  "working_directory": ""})
+    assert outcomes(result) == [(0, "1\n")], result
+    assert "blocks" in refusal(server, blocks="[print(1)]")
+
+
 def test_it_is_there_where_the_operator_wants_it():
     with Server(config={"environments": {"it": {"type": "system"}}}) as server:
         server.initialize()
         assert "run_code_blocks" not in [tool["name"] for tool in server.request("tools/list")["tools"]]
+
+
+def test_a_model_reads_once_what_an_environment_is():
+    with serve(callers={"define_environments": True}) as server:
+        server.initialize()
+        tools = {tool["name"]: tool for tool in server.request("tools/list")["tools"]}
+        whole, short = (json.dumps(tools[name]["inputSchema"]["properties"]) for name in ("run_python", "run_code_blocks"))
+        assert "pip_packages" in whole and "pip_packages" not in short
+        properties = tools["run_code_blocks"]["inputSchema"]["properties"]
+        assert properties["environment"]["enum"] == ["it"]
+        assert all("run_python" in properties[name]["description"] for name in ("environment", "environment_definition"))
+        result = send(server, ("python", "print(1)"), environment_definition={"type": "system"})
+        assert outcomes(result) == [(0, "1\n")], result
 
 
 def test_blocks_run_in_order_in_one_directory(server):

@@ -700,6 +700,15 @@ def test_a_run_that_takes_long_is_a_task(revision):
         assert caller.get(task)["status"] == "completed"
 
 
+@pytest.mark.once
+def test_arguments_of_a_task_are_read_as_they_are_meant():
+    with Server() as server:
+        caller = Caller(server, wire.NEWEST_LEGACY)
+        files = json.dumps([{"path": "a.txt", "text": "text"}])
+        task = caller.make("run_python", {"code": "print(open('a.txt').read())", "timeout": "60", "environment": "", "files": files})
+        assert caller.result(task)["structuredContent"]["stdout"] == "text\n"
+
+
 def test_a_short_run_is_answered_directly():
     with Server() as server:
         modern = Caller(server, wire.MODERN)

@@ -7,6 +7,7 @@
 #include "environments/process/landlock.h"
 #include "environments/process/runner/message.h"
 #include "environments/process/runner/program.h"
+#include "environments/process/runner/root_limits.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
 
@@ -89,6 +90,9 @@ static int files_allow_table(int rules, bool has_root)
             files_allow(rules, root_entries[i].path,
                         files_is_device(root_entries[i].path) ? LANDLOCK_WRITE : LANDLOCK_READ) < 0)
             return -1;
+    for (size_t i = 0; !has_root && i < root_setting_count; i++)
+        if (files_allow(rules, root_settings[i], LANDLOCK_READ) < 0)
+            return -1;
     return files_allow(rules, "/proc", LANDLOCK_READ);
 }
 
@@ -156,8 +160,10 @@ int files_prepare(const struct runner_preparation *preparation)
 int files_restrict(const struct runner_preparation *preparation, const struct program *program)
 {
     const int rules = preparation->rules;
+    const bool has_root = preparation->layers & LAYER_ROOT;
 
     if (files_allow_paths(rules, program->paths) < 0 ||
+        (has_root && files_allow(rules, ROOT_LIMITS_GROUP, LANDLOCK_READ) < 0) ||
         (preparation->has_mounts && files_allow(rules, "/dev/shm", LANDLOCK_WRITE) < 0))
         return -1;
     if (landlock_restrict(rules) == 0)

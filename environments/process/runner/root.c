@@ -12,6 +12,7 @@
 #include "environments/process/runner/message.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/reserve.h"
+#include "environments/process/runner/root_limits.h"
 #include "environments/process/runner/root_place.h"
 #include "environments/process/runner/root_table.h"
 #include "environments/process/runner/runner.h"
@@ -29,7 +30,7 @@
 
 #define MACHINE "/sys" /* policies name it for devices only, and programs do not miss it */
 
-enum { PATH_BYTES = 4096, DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
+enum { PATH_BYTES = 4096, DIRECTORY_MODE = 0755 };
 
 static int root_fail(const char **ret_subject, const char *subject)
 {
@@ -131,7 +132,7 @@ static int root_place(int original, const char *path, const struct root_view *vi
     return root_mount(original, S_ISDIR(status.st_mode), path, view);
 }
 
-/* An empty read-only directory without a place. */
+/* An empty directory without a place. */
 static int root_new_cover(void)
 {
     int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
@@ -139,44 +140,38 @@ static int root_new_cover(void)
 
     if (context < 0)
         return -1;
-    if (fsconfig(context, FSCONFIG_SET_STRING, "size", "4k", 0) == 0 &&
+    if (fsconfig(context, FSCONFIG_SET_STRING, "size", "64k", 0) == 0 &&
         fsconfig(context, FSCONFIG_SET_STRING, "mode", "0755", 0) == 0 &&
         fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-        cover =
-            fsmount(context, FSMOUNT_CLOEXEC,
-                    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+        cover = fsmount(context, FSMOUNT_CLOEXEC,
+                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
     close(context);
     return cover;
 }
 
 /* The common part */
 
-/* Shows an ENTRY of the machine, which may be missing. */
-static int root_take(const struct runner_preparation *preparation, const struct root_entry *entry)
+/* Shows PATH of the machine, which may be missing, as VIEW has it. FLAGS: O_NOFOLLOW, or 0. */
+static int root_take(const char *path, int flags, const struct root_view *view)
 {
-    const struct root_view view = root_view_of(preparation, entry->attributes);
     char place[PATH_BYTES];
-    int fd = open(entry->path, O_PATH | O_CLOEXEC | (entry->is_followed ? 0 : O_NOFOLLOW));
+    int fd = open(path, O_PATH | O_CLOEXEC | flags);
     int ret;
 
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
-    snprintf(place, sizeof place, "%s%s", ROOT_PLACE, entry->path);
-    ret = root_place(fd, place, &view);
+    snprintf(place, sizeof place, "%s%s", ROOT_PLACE, path);
+    ret = root_place(fd, place, view);
     close(fd);
     return ret;
 }
 
-static int root_write(const char *path, const char *text)
+static int root_take_entry(const struct runner_preparation *preparation,
+                           const struct root_entry *entry)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-    int ret;
+    const struct root_view view = root_view_of(preparation, entry->attributes);
 
-    if (fd < 0)
-        return -1;
-    ret = dprintf(fd, "%s", text);
-    close(fd);
-    return ret;
+    return root_take(entry->path, entry->is_followed ? 0 : O_NOFOLLOW, &view);
 }
 
 /* Writes the names of the program's user, and of no other user of the machine. */
@@ -231,14 +226,27 @@ static int root_take_entries(const struct runner_preparation *preparation)
     int ret = 0;
 
     for (size_t i = 0; ret == 0 && i < root_entry_count; i++)
-        ret = root_take(preparation, &root_entries[i]);
+        ret = root_take_entry(preparation, &root_entries[i]);
+    return ret;
+}
+
+static int root_take_settings(void)
+{
+    static const struct root_view view = {
+        .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+        .owners = -1,
+    };
+    int ret = 0;
+
+    for (size_t i = 0; ret == 0 && i < root_setting_count; i++)
+        ret = root_take(root_settings[i], O_NOFOLLOW, &view);
     return ret;
 }
 
 static int root_fill(const struct runner_preparation *preparation)
 {
     return root_make_directories() < 0 || root_take_entries(preparation) < 0 ||
-                   root_write_users() < 0 || root_mount_own() < 0
+                   root_take_settings() < 0 || root_write_users() < 0 || root_mount_own() < 0
                ? -1
                : root_make_links();
 }
@@ -387,25 +395,14 @@ static int root_cover(const struct runner_preparation *preparation)
     return move_mount(preparation->cover, "", AT_FDCWD, MACHINE, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-/* If PATHS has parts of the machine's /sys: makes the cover writable, so that they get places, or
- * read-only again. */
-static int root_open_cover(char *const *paths, bool is_open)
-{
-    struct mount_attr change = {0};
-
-    *(is_open ? &change.attr_clr : &change.attr_set) = MOUNT_ATTR_RDONLY;
-    for (; *paths; paths++)
-        if (root_is_in_kernel(*paths))
-            return mount_setattr(AT_FDCWD, MACHINE, 0, &change, sizeof change);
-    return 0;
-}
-
-/* Makes the root read-only, so that nothing can be made beside the paths shown. */
+/* Makes the root and the cover read-only, so that nothing can be made beside the paths shown. */
 static int root_close(void)
 {
     struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
 
-    return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only);
+    return mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof read_only) < 0
+               ? -1
+               : mount_setattr(AT_FDCWD, MACHINE, 0, &read_only, sizeof read_only);
 }
 
 /* True if a zygote has the path NUMBER in its reserve, where it is not shown. */
@@ -456,14 +453,14 @@ static int root_show_all(const struct runner_preparation *preparation,
                          const struct program *program, const int *originals,
                          const char **ret_subject)
 {
-    if (root_cover(preparation) < 0 || root_open_cover(program->paths, true) < 0)
+    if (root_cover(preparation) < 0)
         return root_fail(ret_subject, MACHINE);
     for (size_t i = 0; program->paths[i]; i++) {
         if (root_show_path(preparation, program, i, originals[i]) < 0)
             return root_fail(ret_subject, program->paths[i] + 1);
         close(originals[i]);
     }
-    return root_open_cover(program->paths, false) < 0 ? root_fail(ret_subject, MACHINE) : 0;
+    return 0;
 }
 
 /* The machine is covered before any path is shown: on the way to a place there can be links that
@@ -496,6 +493,12 @@ int root_show(const struct runner_preparation *preparation, const struct program
         return root_fail(ret_subject, "/dev/shm");
     if (root_show_paths(preparation, program, ret_subject) < 0)
         return -1;
+    if (root_limits_write(&program->run) < 0)
+        return root_fail(ret_subject, "the limits");
     umask(before);
-    return root_close() < 0 ? root_fail(ret_subject, "the root") : 0;
+    if (root_close() < 0)
+        return root_fail(ret_subject, "the root");
+    if (!program->run.is_zygote && root_limits_lay_over() < 0)
+        return root_fail(ret_subject, "/proc/meminfo");
+    return 0;
 }

@@ -40,6 +40,18 @@ int root_make_place(const char *path, bool is_directory)
                                   : mknod(path, S_IFREG | PLACE_FILE_MODE, 0));
 }
 
+int root_write(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, PLACE_FILE_MODE);
+    int ret;
+
+    if (fd < 0)
+        return -1;
+    ret = dprintf(fd, "%s", text);
+    close(fd);
+    return ret;
+}
+
 const char *root_find_way(const char *path)
 {
     return strncmp(path, "/var/tmp/", strlen("/var/tmp/")) == 0 ? path + strlen("/var") : path;

@@ -12,6 +12,9 @@ int root_made(int ret);
 int root_make_way(const char *path);
 int root_make_place(const char *path, bool is_directory);
 
+/* Makes a file at PATH with TEXT in it. -1 with errno set. */
+int root_write(const char *path, const char *text);
+
 /* PATH, but without the link that is a root's own (root_table.c). */
 const char *root_find_way(const char *path);
 

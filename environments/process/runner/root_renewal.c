@@ -7,6 +7,7 @@
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/reserve.h"
 #include "environments/process/runner/root.h"
+#include "environments/process/runner/root_limits.h"
 #include "environments/process/runner/root_place.h"
 
 #include <fcntl.h>
@@ -93,6 +94,7 @@ void root_renew(const struct program *program)
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=65536",
              (unsigned long long)program->run.shared_bytes);
     renewal_mount_proc();
+    runner_need(NEED_ALWAYS, root_limits_lay_over(), "/proc/meminfo");
     renewal_mount("tmpfs", "/tmp", MS_NODEV, options);
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=16384",
              (unsigned long long)program->run.shared_bytes);

@@ -80,3 +80,15 @@ const struct root_entry root_entries[] = {
     {"/dev/urandom", DEVICES, false},
 };
 const size_t root_entry_count = ARRAY_SIZE(root_entries);
+
+/* Of Java, R, ImageMagick, Chromium, Maven, LibreOffice, Ghostscript, TeX and Open MPI, as Debian
+ * has them. Files in which an operator keeps passwords are left out: settings.xml of Maven, and
+ * Renviron.site of R. */
+const char *const root_settings[] = {
+    "/etc/java-8-openjdk",  "/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk",
+    "/etc/java-25-openjdk", "/etc/R/Makeconf",      "/etc/R/Renviron",      "/etc/R/ldpaths",
+    "/etc/R/repositories",  "/etc/ImageMagick-6",   "/etc/ImageMagick-7",   "/etc/chromium.d",
+    "/etc/maven/logging",   "/etc/maven/m2.conf",   "/etc/libreoffice",     "/etc/ghostscript",
+    "/etc/texmf",           "/etc/openmpi",
+};
+const size_t root_setting_count = ARRAY_SIZE(root_settings);

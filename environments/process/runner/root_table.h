@@ -18,6 +18,12 @@ struct root_entry {
 extern const struct root_entry root_entries[];
 extern const size_t root_entry_count;
 
+/* Settings of programs: links in /usr lead there, and without these settings the programs do not
+ * start. A machine has few of them. Their owners are not mapped, so a file among them that only
+ * root may read is not for a program with a uid of its own. */
+extern const char *const root_settings[];
+extern const size_t root_setting_count;
+
 /* Directories that are made, in this order. */
 extern const char *const root_directories[];
 extern const size_t root_directory_count;

@@ -9,6 +9,7 @@
 #include "environments/notebook/notebooks.h"
 #include "server/tools/python/guide.h"
 #include "server/tools/python/python_offer.h"
+#include "server/tools/python/run_python.h"
 
 #include <stdlib.h>
 
@@ -66,16 +67,16 @@ static void python_arguments_describe_environment(json_t *property,
     json_object_set_new(property, "enum", python_arguments_names(offer));
 }
 
-static void python_arguments_describe_timeout(json_t *property, const struct python_offer *offer)
+static void python_arguments_describe_timeout(json_t *property, const struct python_offer *offer,
+                                              const char *seconds)
 {
     const struct environment *fallback = catalog_find(offer->catalog, offer->default_environment);
     double longest = python_arguments_longest_timeout(offer);
 
     json_object_set_new(property, "maximum", python_arguments_number(longest));
-    json_object_set_new(property, "description",
-                        json_string_format("Seconds after which the program is stopped. Default: "
-                                           "%g.",
-                                           fallback->settings.timeout));
+    json_object_set_new(
+        property, "description",
+        json_string_format("%s. Default: %g.", seconds, fallback->settings.timeout));
 }
 
 static void python_arguments_describe_session(json_t *properties, const struct python_offer *offer)
@@ -103,12 +104,31 @@ void python_arguments_describe(json_t *schema, const struct python_offer *offer)
     json_t *properties = json_object_get(schema, "properties");
 
     python_arguments_describe_environment(json_object_get(properties, "environment"), offer);
-    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer);
+    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer,
+                                      "Seconds after which the program is stopped");
     python_arguments_describe_session(properties, offer);
     if (offer->rules)
         json_object_set_new(
             properties, "environment_definition",
             caller_rules_schema(offer->rules, catalog_settings(offer->catalog)->host));
+}
+
+void python_arguments_refer(json_t *schema, const struct python_offer *offer)
+{
+    json_t *properties = json_object_get(schema, "properties");
+    json_t *environment = json_object_get(properties, "environment");
+
+    json_object_set_new(environment, "enum", python_arguments_names(offer));
+    json_object_set_new(environment, "description",
+                        json_string_format("As in `" RUN_PYTHON_NAME
+                                           "`, which describes them. Default: %s.",
+                                           offer->default_environment));
+    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer,
+                                      "Seconds for all blocks");
+    if (offer->rules)
+        json_object_set_new(properties, "environment_definition",
+                            json_pack("{s:s, s:s}", "type", "object", "description",
+                                      "An environment of your own, as in `" RUN_PYTHON_NAME "`."));
 }
 
 struct python_request python_arguments_read(const json_t *arguments)

@@ -18,7 +18,7 @@ found = []
 def look(what):
     """Notes WHAT if the machine's root can be seen."""
     try:
-        if os.listdir(COVER):
+        if "etc" in os.listdir(COVER):
             found.append(what)
     except OSError:
         pass

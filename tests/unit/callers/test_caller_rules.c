@@ -52,6 +52,8 @@ static int open_place(void **state, json_t *images, bool has_paths)
     return 0;
 }
 
+#define ENGINE "tcp://192.0.2.1" /* where there may be one */
+
 static int setup(void **state)
 {
     return open_place(state, json_pack("[s, s]", "python:*", "registry.example/lab/*"), true);
@@ -431,6 +433,22 @@ static void test_a_model_sees_no_type_that_cannot_be(void **state)
     assert_null(strstr(names, "image"));
 }
 
+static void test_a_model_is_not_told_of_containers_without_an_engine(void **state)
+{
+    AUTO_JSON json_t *schema = NULL;
+    AUTO_FREE char *names = NULL;
+    const json_t *packages;
+
+    setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock", 1);
+    names = shown(*state, &schema);
+    setenv("DOCKER_HOST", ENGINE, 1);
+    packages = json_object_get(json_object_get(schema, "properties"), "pip_packages");
+    assert_types(schema, "[\"system\",\"venv\"]");
+    assert_string_equal(names,
+                        "type python_version system_site_packages pip_packages environment ");
+    assert_non_null(strstr(json_object_get_string(packages, "description"), "venv: Python"));
+}
+
 static void test_a_path_is_not_enough_for_a_container(void **state)
 {
     AUTO_JSON json_t *schema = NULL;
@@ -461,10 +479,13 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_model_sees_no_type_that_cannot_be, setup_nothing,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_a_model_is_not_told_of_containers_without_an_engine,
+                                        setup_defaults, teardown),
         cmocka_unit_test_setup_teardown(test_a_path_is_not_enough_for_a_container, setup_paths,
                                         teardown),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("DOCKER_HOST", ENGINE, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,12 +126,34 @@ static void test_default_follows_the_variables_of_docker(void **state)
     assert_non_null(strstr(err.message, "DOCKER_HOST is ssh://host: "));
 }
 
+/* ADDRESS leads to an engine, as far as can be known without asking. */
+static bool is_open(const char *text)
+{
+    struct engine_address address;
+    struct error err = ERROR_INIT;
+    bool ret;
+
+    assert_int_equal(engine_address_parse(text, NULL, &address, &err), 0);
+    ret = engine_address_is_open(&address);
+    engine_address_deinit(&address);
+    return ret;
+}
+
+static void test_a_socket_that_is_not_there_is_not_open(void **state)
+{
+    (void)state;
+    assert_false(is_open("unix:///nonexistent/docker.sock"));
+    assert_true(is_open("unix:///dev/null"));
+    assert_true(is_open("tcp://192.0.2.1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_what_is_no_address_is_refused),
         cmocka_unit_test(test_default_follows_the_variables_of_docker),
+        cmocka_unit_test(test_a_socket_that_is_not_there_is_not_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,7 +179,7 @@ static const struct line_case {
     {"\033[K\n", 80, NULL},
     {"half a sequence \033[3", 80, "half a sequence"},
     {"a\tb", 80, "a b"},
-    {"x\xC2\x85y", 80, "xy"},
+    {"it\xC2\x92s", 80, "it?s"},
     {"12345678", 4, "1234"},
     {"\xC3\xA4\xC3\xB6", 3, "\xC3\xA4"},
     {"\xC3\xA4", 1, NULL},

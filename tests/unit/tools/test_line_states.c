@@ -53,6 +53,8 @@ static void test_of_many_states_that_are_alike_the_newest_is_left(void **state)
          "... [100 earlier states of this line left out] ...\nfile 20 / 20\n", 0},
         /* They say something that is nowhere else. */
         {"row", "row 100", "... [100 earlier states of this line left out] ...\nrow 100\n", 100},
+        {"1/2/2024", "2/2/2024 3",
+         "... [100 earlier states of this line left out] ...\n2/2/2024 3\n", 100},
         {"2024-01-01,", "2024-01-02, 3",
          "... [100 earlier states of this line left out] ...\n2024-01-02, 3\n", 100},
         {"row", "the end", "... [99 earlier states of this line left out] ...\nrow 99\nthe end\n",

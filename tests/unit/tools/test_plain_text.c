@@ -51,6 +51,10 @@ static void test_a_line_has_all_states_that_are_short(void **state)
         {"|\b/\b-\bok", "ok"},
         {"B\bBold \xE6\x97\xA5\b\xE6\x9C\xAC", "Bold \xE6\x9C\xAC"},
         {"\b\bx\n\b\by", "x\ny"},
+        /* A control character is one, however it is shown. */
+        {"ab\x07\b!", "ab!"},
+        {"ab\xC2\x92\x07\b\b!", "ab!"},
+        {"a\\x41\b!", "a\\x4!"},
     };
 
     (void)state;
@@ -61,6 +65,46 @@ static void test_a_line_has_all_states_that_are_short(void **state)
         assert_string_equal(plain, cases[i].plain);
         assert_int_equal(length, strlen(cases[i].plain));
     }
+}
+
+static void test_a_line_that_goes_up_is_a_state_of_the_line_above(void **state)
+{
+    static const struct plain_case cases[] = {
+        {"step 1\n\x1B[Astep 2\n\x1B[1Fstep 3\nend", "step 1\nstep 2\nstep 3\nend"},
+        {"outer\n\rinner\x1B[A\r       \router\ndone", "outer\ninner\nouter\ndone"},
+        {"a\n\nb\x1B[2A\rc", "a\nb\nc"},
+        {"a\n\nb\x1B[A\rc", "a\nb\nc"},
+        {"a\n\nb", "a\n\nb"},
+        {"a\nb\x1B[B", "a\nb"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        size_t length;
+        AUTO_FREE char *plain = clean(cases[i].text, &length);
+
+        assert_string_equal(plain, cases[i].plain);
+    }
+}
+
+/* As tqdm draws them, the inner one below the outer one. */
+static void test_nested_bars_are_two_of_them(void **state)
+{
+    char text[65536] = "outer:   0%|          | 0/30";
+    size_t length = strlen(text);
+    AUTO_FREE char *plain = NULL;
+
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        for (int j = 0; j < 10; j++)
+            length += (size_t)sprintf(text + length, "\n\rinner: %3d%%|#         | %d/10\x1B[A",
+                                      10 * j, j);
+        length += (size_t)sprintf(text + length, "\router: %3d%%|##        | %d/30", 3 * i, i);
+    }
+    strcpy(text + length, "\ndone\n");
+    plain = clean(text, &length);
+    assert_true(length < 1000);
+    assert_non_null(strstr(plain, "outer:  87%|##        | 29/30\ndone\n"));
 }
 
 static void test_control_sequences_are_gone(void **state)
@@ -198,6 +242,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_line_has_all_states_that_are_short),
+        cmocka_unit_test(test_a_line_that_goes_up_is_a_state_of_the_line_above),
+        cmocka_unit_test(test_nested_bars_are_two_of_them),
         cmocka_unit_test(test_control_sequences_are_gone),
         cmocka_unit_test(test_control_characters_are_shown),
         cmocka_unit_test(test_many_equal_lines_become_a_count),
