@@ -10,17 +10,15 @@ object as `code_execution_config={"executor": executor}`. docs/autogen.md has ev
 
 from __future__ import annotations
 
-import os
 import pathlib
-import sys
 import uuid
 import warnings
 from types import SimpleNamespace
-from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
 
-from . import blocks, containers, functions
+from . import blocks, containers, definition, functions, overlay
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
@@ -70,15 +68,17 @@ class CommandLineExecutor:
         """Finds the blocks of a message."""
         return FenceExtractor()
 
-    def _environment(self) -> Dict[str, Any]:
-        """The keys of the environment, without those of the settings."""
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        """The keys of the environment, and where code can write to packages of it."""
         raise NotImplementedError
 
     def _started_place(self) -> Place:
         if self._place is None:
             policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
                         if name in POLICIES}
-            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
+            environment, writable = self._environment()
+            self._place = Place(environment, self.work_dir, self.timeout, policies,
+                                overlay.for_environment(environment, writable), blocks.own_script(self.work_dir))
         return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
@@ -156,15 +156,8 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
 
-    def _environment(self) -> Dict[str, Any]:
-        if self._virtual_env_context:
-            path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
-            return {"type": "venv", "venv_path": path, "write": [path], "network": True}
-        packages = functions.packages(self._functions)
-        if packages:
-            return {"type": "venv", "python_path": sys.executable, "system_site_packages": True,
-                    "pip_packages": packages, "network": True}
-        return {"type": "system", "executable": sys.executable, "network": True}
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        return definition.of_program(self._virtual_env_context, self._functions, self.work_dir, self._settings)
 
     def _load_functions(self) -> None:
         code = functions.source(self._functions)
@@ -202,8 +195,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self) -> Dict[str, Any]:
-        return self._container
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        return {**self._container, **self._settings}, []
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""
