@@ -4,7 +4,9 @@
 
 in place of `from autogen.coding import LocalCommandLineCodeExecutor` is all that a program changes, and so is
 `from pyexecd.coding import ...` in place of `from autogen.coding.jupyter import ...`; agents take the
-object as `code_execution_config={"executor": executor}`. docs/autogen.md has every parameter, and the differences.
+object as `code_execution_config={"executor": executor}`. After `pyexecd.coding.install()` AutoGen's names, such as
+`{"executor": "commandline-local"}`, mean the classes of this module, too. docs/autogen.md has every parameter, and the
+differences.
 `settings` are as in pyexecd.autogen.
 """
 
@@ -17,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
+from autogen.coding.factory import CodeExecutorFactory
 
 from . import blocks, containers, definition, functions, overlay
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
@@ -26,7 +29,8 @@ from .fences import FenceExtractor
 from .place import Place, write_file
 
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
-           "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer"]
+           "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer",
+           "install"]
 
 Directory = Union[pathlib.Path, str]
 Settings = Optional[Mapping[str, Any]]
@@ -222,3 +226,20 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+# What AutoGen's names of executors mean after install(); the arguments stand in the configuration under the same name.
+NAMED = {"commandline-local": LocalCommandLineCodeExecutor, "ipython-embedded": EmbeddedIPythonCodeExecutor}
+_made_by_autogen = CodeExecutorFactory.create
+
+
+def install() -> None:
+    """From now on AutoGen makes executors of this module where a program names one of NAMED."""
+    CodeExecutorFactory.create = staticmethod(_create)
+
+
+def _create(code_execution_config: Dict[str, Any]) -> Any:
+    """As AutoGen's function, with our classes for the names that they have."""
+    executor = code_execution_config.get("executor")
+    named = NAMED.get(executor) if isinstance(executor, str) else None
+    return named(**code_execution_config.get(executor, {})) if named else _made_by_autogen(code_execution_config)

@@ -3,6 +3,7 @@
 import json
 
 import package
+import pytest
 
 PROGRAM = """
 import json, os, sys
@@ -250,3 +251,25 @@ executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
 print(json.dumps(open(run(executor, ("sh", "echo first\\npip install --help >/dev/null"))["code_file"]).read()))
 """)
     assert seen == "echo first\npip install -qqq --help >/dev/null"
+
+
+@pytest.mark.parametrize("name, arguments, told", [
+    ("commandline-local", {"work_dir": "coding"}, "ours in a sandbox"), ("ipython-embedded", {}, "ours in a sandbox"),
+    ("unknown", {}, "Unknown code executor unknown")])
+def test_a_name_of_an_executor_means_ours_once_that_is_said(tmp_path, name, arguments, told):
+    (tmp_path / "secret").write_text("")
+    code = f"import os; print('ours in a sandbox' if not os.path.exists({str(tmp_path / 'secret')!r}) else 'not')"
+    config = {"executor": name, name: arguments}
+    assert told in program(tmp_path, f"""
+import pyexecd.coding
+pyexecd.coding.install()
+pyexecd.coding.install()
+os.mkdir("own")
+os.chdir("own")
+try:
+    agent = ConversableAgent("runner", llm_config=False, human_input_mode="NEVER", code_execution_config={config!r})
+    message = "```python\\n" + {code!r} + "\\n```\\n"
+    print(json.dumps(agent.generate_reply([{{"role": "user", "content": message}}])))
+except ValueError as error:
+    print(json.dumps(str(error)))
+""")
