@@ -10,6 +10,8 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import functions as program_functions
 
+MOST_BYTES = 64 * 1024
+
 Directory = Union[pathlib.Path, str]
 Definition = Mapping[str, Any]
 
@@ -43,7 +45,8 @@ def of_program(context: Optional[SimpleNamespace], functions: Iterable[Any], dir
     is_open = settings.get("isolation") == "none" or not {"type", *PYTHON_KEYS}.isdisjoint(settings)
     writable = packages_in(root) if root and not is_open and is_within(root, directory) else []
     if context and not writable:
-        return {"type": "venv", "venv_path": str(pathlib.Path(python).parent.parent), "network": True, **settings}, []
+        return {"type": "venv", "venv_path": os.path.realpath(pathlib.Path(python).parent.parent), "network": True,
+                **settings}, []
     used = base_of(writable[0]) if writable else local(sys.executable)
     packages = [] if context else program_functions.packages(functions)
     return {**(with_packages(used, packages) if packages else used), **settings}, writable
@@ -103,8 +106,13 @@ def shows_system(packages: Sequence[str]) -> bool:
     """Whether the virtual environment with the directories PACKAGES shows the packages of its Python, too; without any,
     there is none that hides them."""
     files = [pathlib.Path(folder).parents[2] / "pyvenv.cfg" for folder in packages]
-    return all("include-system-site-packages = true" in file.read_text(errors="replace").lower()
-               for file in files if file.is_file())
+    return all(b"include-system-site-packages = true" in beginning(file).lower() for file in files if file.is_file())
+
+
+def beginning(path: pathlib.Path) -> bytes:
+    """The first bytes of the file at PATH, which code may have made larger than any memory."""
+    with open(path, "rb") as file:
+        return file.read(MOST_BYTES)
 
 
 def led_to(folders: Iterable[str]) -> List[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
 import shlex
 from typing import Awaitable, Callable, List, Match, Pattern, Tuple
@@ -34,6 +35,7 @@ HARMLESS = {"-qqq", "-U", "--upgrade", "--user", "--no-cache-dir", "--disable-pi
 WITH_VALUE = {"--progress-bar", "--timeout", "--default-timeout", "--retries", "--root-user-action",
               "--upgrade-strategy"}
 HELP = {"-h", "--help"}
+MOST = 16  # commands of a block; others are left to the script
 
 IMPOSSIBLE = ("pip install: {} is not possible here, and nothing was installed. Name packages of the index without it, "
               "such as `pip install \"pandas>=2\" requests`.")
@@ -85,9 +87,9 @@ async def carry_out(command: Command, install: Install) -> Tuple[bool, str]:
 
 
 async def replaced(code: str, pattern: Pattern[str], outcome: Callable[[Match[str]], Awaitable[str]]) -> str:
-    """CODE, in which the OUTCOME of each match of PATTERN stands in its place."""
+    """CODE, in which the OUTCOME of each match of PATTERN, of MOST at most, stands in its place."""
     parts, end = [], 0
-    for match in pattern.finditer(code):
+    for match in itertools.islice(pattern.finditer(code), MOST):
         parts += [code[end:match.start()], await outcome(match)]
         end = match.end()
     return "".join([*parts, code[end:]])

@@ -32,7 +32,8 @@ print(f"Successfully installed {{installed}}" if installed else "", end="")
 """
 # What the server says before the words of the installer.
 FAILED = 'The run failed: cannot prepare environment "packages": '
-# Where code can write: Python does not look there before it runs code.
+# The further directories of packages. One that code can write is only named there: a Python that waits for code does not
+# look into it, and nothing in it is executed.
 PATHS = "pyexecd_beneath.pth"
 
 
@@ -42,7 +43,7 @@ class Overlay:
 
     def __init__(self, environment: Mapping[str, Any], writable: Sequence[str] = ()) -> None:
         self.directory = tempfile.mkdtemp(prefix="pyexecd-")
-        self.remove = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self.remove = weakref.finalize(self, remove, self.directory, os.getpid())
         self._path = pathlib.Path(self.directory, "venv")
         self.environment, self._beneath = definition.on_top(environment, str(self._path), writable)
         self._installing = {key: value for key, value in self.environment.items() if (key, value) != ("network", True)}
@@ -78,8 +79,7 @@ class Overlay:
         if self._is_made:
             return
         await self._prepare(self.environment)
-        lines = [*(f"import site; site.addsitedir({path!r})" for path in self._beneath),
-                 *(f"import sys; sys.path.append({path!r})" for path in self._writable)]
+        lines = [*(f"import site; site.addsitedir({path!r})" for path in self._beneath), *self._writable]
         if lines:
             pathlib.Path(self.folder, PATHS).write_text("\n".join(lines) + "\n")
         if self._packages:
@@ -122,6 +122,12 @@ class Overlay:
         if self._lock is None:
             self._lock = asyncio.Lock()
         return self._lock
+
+
+def remove(directory: str, process: int) -> None:
+    """Removes DIRECTORY in the process that has made it, and not in one that was forked."""
+    if os.getpid() == process:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def for_environment(environment: Mapping[str, Any], writable: Sequence[str] = ()) -> Optional[Overlay]:

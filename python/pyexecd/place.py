@@ -80,7 +80,7 @@ class Place:
         self._session: Optional[AsyncSession] = None
         self._session_has_packages = False
         self._warned = environment.get("isolation") == "none"
-        self._finalizer = weakref.finalize(self, end, self._client, script)
+        self._finalizer = weakref.finalize(self, end, self._client, script, os.getpid())
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -169,11 +169,11 @@ class Place:
             self._overlay.remove()
 
 
-def end(client: AsyncClient, script: Optional[pathlib.Path]) -> None:
-    """Ends the server of CLIENT, and then removes SCRIPT: before that it would have to be made anew for each block,
-    which takes ten times as long."""
+def end(client: AsyncClient, script: Optional[pathlib.Path], process: int) -> None:
+    """Ends the server of CLIENT, and then removes SCRIPT, in the process that has made them: before that it would have
+    to be made anew for each block, which takes ten times as long."""
     client.close_now()
-    if script is not None:
+    if script is not None and os.getpid() == process:
         with contextlib.suppress(OSError):  # a script can have put anything there
             script.unlink()
 

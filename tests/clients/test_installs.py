@@ -2,17 +2,22 @@
 
 import asyncio
 import json
+import os
+import pathlib
 import sys
+import types
+import venv
 
 import installed
 import package
 import pytest
 import python_package  # noqa: F401
 
-from pyexecd import installs
+from pyexecd import definition, installs, overlay, place
 
 sys.path.append(str(installed.ROOT / "tests" / "integration"))
 
+import leftovers  # noqa: E402
 import wheels  # noqa: E402
 
 LOCAL = "LocalCommandLineCodeExecutor"
@@ -137,6 +142,13 @@ echo 'import os; os.mkdir("ran-pth")' > evil.pth
     assert str(tmp_path / "work") not in seen["output"].splitlines()[-1]
 
 
+def test_a_block_that_lacks_a_package_is_told_how_to_install_it(executed):
+    (seen,) = executed(LOCAL, [["python", "import bs4"]])
+    assert seen["exit_code"] == 1
+    assert "To have that, begin with a block of sh: pip install beautifulsoup4\n" in seen["output"], seen
+    assert "environment_definition" not in seen["output"]
+
+
 def test_an_installation_reaches_the_index_only_though_code_has_a_network(executed, index, tmp_path):
     """A package that is built runs what it likes."""
     with wheels.Index(tmp_path) as elsewhere:
@@ -214,6 +226,23 @@ print(json.dumps([run(executor, ("python", "import beneath, sys; print(beneath.V
 """)
     assert (seen["exit_code"], seen["output"]) == (0, "of the venv True\nFalse True\n"), seen
     assert later["exit_code"] == 0 and later["output"].endswith("gadget-1.0\n1.0\nFalse True\n"), later
+
+
+def test_a_python_that_has_waited_finds_the_packages_of_such_an_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{pathlib.Path(installed.PYEXECD).parent}:{os.environ['PATH']}")
+    venv.EnvBuilder(symlinks=True).create(tmp_path / ".venv")
+    (packages,) = (tmp_path / ".venv" / "lib").glob("python3*/site-packages")
+    (packages / "beneath.py").write_text("VERSION = 'of the venv'")
+    context = types.SimpleNamespace(env_exe=str(tmp_path / ".venv" / "bin" / "python"))
+    keys, writable = definition.of_program(context, [], tmp_path, {})
+    used = place.Place(keys, tmp_path, 20, overlay=overlay.for_environment(keys, writable))
+
+    def is_warm():
+        (block,) = used.run_block("python", "import beneath; print(beneath.VERSION)").result().blocks
+        assert block.result.stdout == "of the venv\n", block
+        return block.result.timings["warm"]
+    assert leftovers.until(is_warm)
+    used.close()
 
 
 def test_without_a_sandbox_the_virtual_environment_itself_is_used(tmp_path, index):
