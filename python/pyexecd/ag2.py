@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 import typing
+import warnings
 
 from pydantic import BaseModel, Field
 
@@ -210,7 +211,7 @@ class DockerPythonEnvironment(PythonEnvironment):
                  keep_container_running: bool = False, container_startup_timeout: float = 30, *,
                  settings: Settings = None) -> None:
         if keep_container_running:
-            raise ValueError("keep_container_running: a container ends with its environment")
+            warnings.warn("keep_container_running has no effect: a container ends with its environment", stacklevel=2)
         definition = {
             "type": "docker", "container_name_prefix": container_name_prefix, "network": network or "bridge",
             "keep_container_running": True, "cleanup_container": cleanup_container,

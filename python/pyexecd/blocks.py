@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import logging
+import os
 import pathlib
 import re
+import shlex
 from typing import Optional, Union
 
 from . import place
@@ -20,6 +22,9 @@ EXTENSIONS = {"python": "py", "bash": "bash", "sh": "sh", "javascript": "js", "h
 HEADS = re.compile(r"\A(exitcode: .*\n)(Code output:\nBlock 1 of 1 \(.*\): )?")
 EXIT_CODE = re.compile(r"^exitcode: .*\n", re.MULTILINE)
 LABEL = re.compile(r"^Code output: ?\n?", re.MULTILINE)
+
+# What a model is told of packages that are missing. A block cannot name an environment, but install them.
+DEFINE = re.compile(r'''To have (\w+), call with environment_definition: .*"pip_packages": \[(.*?)\].*''')
 
 # Where pip's progress would fill the output, AutoGen makes it quiet.
 PIP = {"python": re.compile(r"^(! ?pip install)(?!.*-qqq)", re.MULTILINE)}
@@ -53,7 +58,13 @@ def told(text: str, block: BlockResult, timed_out: bool) -> str:
         return block.result.stderr + block.result.stdout
     text = HEADS.sub("", text, count=1)
     text = EXIT_CODE.sub("", text, count=1) if timed_out else text
-    return LABEL.sub("", text, count=1).removeprefix("Error output:\n")
+    text = LABEL.sub("", text, count=1).removeprefix("Error output:\n")
+    return DEFINE.sub(lambda match: f"To have {match[1]}, begin with a block of sh: {installing(match[2])}", text)
+
+
+def installing(packages: str) -> str:
+    """The command that installs PACKAGES, strings of JSON."""
+    return shlex.join(["pip", "install", *re.findall(r'"([^"]*)"', packages)])
 
 
 def quiet(language: str, code: str) -> str:
@@ -74,6 +85,12 @@ def temporary_name(language: str, code: str) -> str:
 def is_named(code: str) -> bool:
     """Whether the first line of CODE names its file."""
     return "filename:" in code.split("\n", 1)[0]
+
+
+def own_script(directory: Union[pathlib.Path, str]) -> Optional[pathlib.Path]:
+    """The file that the server runs code as in DIRECTORY, or None where there is one already, of somebody else."""
+    script = pathlib.Path(directory).resolve() / "script.py"
+    return None if os.path.lexists(script) else script
 
 
 def settle_file(directory: Union[pathlib.Path, str], language: str, code: str, saved: Optional[str],

@@ -9,7 +9,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
-from . import containers
+from . import containers, overlay
 from .place import Place
 from .results import Result
 
@@ -40,6 +40,13 @@ def output_files(result: Result, directory: Union[pathlib.Path, str]) -> List[Tu
     kinds = {file.path: "HTML" if file.mime_type.startswith("text/html") else "Image" for file in result.files
              if file.mime_type.startswith(("image/", "text/html"))}
     return [(kind, os.path.join(os.path.abspath(directory), path)) for path, kind in kinds.items()]
+
+
+def place(environment: Mapping[str, Any], directory: Union[pathlib.Path, str], timeout: float) -> Place:
+    """A place for one session, whose cells can install packages where that does not change ENVIRONMENT."""
+    packages = overlay.for_environment(environment)
+    shown = packages.shown_in(environment) if packages else environment
+    return Place(shown, directory, timeout, overlay=packages)
 
 
 @dataclasses.dataclass

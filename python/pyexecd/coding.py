@@ -4,23 +4,24 @@
 
 in place of `from autogen.coding import LocalCommandLineCodeExecutor` is all that a program changes, and so is
 `from pyexecd.coding import ...` in place of `from autogen.coding.jupyter import ...`; agents take the
-object as `code_execution_config={"executor": executor}`. docs/autogen.md has every parameter, and the differences.
+object as `code_execution_config={"executor": executor}`. After `pyexecd.coding.install()` AutoGen's names, such as
+`{"executor": "commandline-local"}`, mean the classes of this module, too. docs/autogen.md has every parameter, and the
+differences.
 `settings` are as in pyexecd.autogen.
 """
 
 from __future__ import annotations
 
-import os
 import pathlib
-import sys
 import uuid
 import warnings
 from types import SimpleNamespace
-from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
+from autogen.coding.factory import CodeExecutorFactory
 
-from . import blocks, containers, functions
+from . import blocks, containers, definition, functions, overlay
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
@@ -28,7 +29,8 @@ from .fences import FenceExtractor
 from .place import Place, write_file
 
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
-           "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer"]
+           "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer",
+           "install"]
 
 Directory = Union[pathlib.Path, str]
 Settings = Optional[Mapping[str, Any]]
@@ -70,15 +72,17 @@ class CommandLineExecutor:
         """Finds the blocks of a message."""
         return FenceExtractor()
 
-    def _environment(self) -> Dict[str, Any]:
-        """The keys of the environment, without those of the settings."""
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        """The keys of the environment, and where code can write to packages of it."""
         raise NotImplementedError
 
     def _started_place(self) -> Place:
         if self._place is None:
             policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
                         if name in POLICIES}
-            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
+            environment, writable = self._environment()
+            self._place = Place(environment, self.work_dir, self.timeout, policies,
+                                overlay.for_environment(environment, writable), blocks.own_script(self.work_dir))
         return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
@@ -156,15 +160,8 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
 
-    def _environment(self) -> Dict[str, Any]:
-        if self._virtual_env_context:
-            path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
-            return {"type": "venv", "venv_path": path, "write": [path], "network": True}
-        packages = functions.packages(self._functions)
-        if packages:
-            return {"type": "venv", "python_path": sys.executable, "system_site_packages": True,
-                    "pip_packages": packages, "network": True}
-        return {"type": "system", "executable": sys.executable, "network": True}
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        return definition.of_program(self._virtual_env_context, self._functions, self.work_dir, self._settings)
 
     def _load_functions(self) -> None:
         code = functions.source(self._functions)
@@ -202,8 +199,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self) -> Dict[str, Any]:
-        return self._container
+    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+        return {**self._container, **self._settings}, []
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""
@@ -229,3 +226,20 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+# What AutoGen's names of executors mean after install(); the arguments stand in the configuration under the same name.
+NAMED = {"commandline-local": LocalCommandLineCodeExecutor, "ipython-embedded": EmbeddedIPythonCodeExecutor}
+_made_by_autogen = CodeExecutorFactory.create
+
+
+def install() -> None:
+    """From now on AutoGen makes executors of this module where a program names one of NAMED."""
+    CodeExecutorFactory.create = staticmethod(_create)
+
+
+def _create(code_execution_config: Dict[str, Any]) -> Any:
+    """As AutoGen's function, with our classes for the names that they have."""
+    executor = code_execution_config.get("executor")
+    named = NAMED.get(executor) if isinstance(executor, str) else None
+    return named(**code_execution_config.get(executor, {})) if named else _made_by_autogen(code_execution_config)

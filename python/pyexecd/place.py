@@ -7,6 +7,7 @@ loop, one after the other or side by side, and a call can be cancelled while it 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import stat
@@ -17,7 +18,9 @@ from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
+from .definition import accepted
 from .errors import PyexecdError
+from .overlay import Overlay
 from .results import CodeBlocksResult, Result
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
@@ -53,23 +56,31 @@ background = Background()
 class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
     where it is None, in a temporary one. TIMEOUT bounds each call that has none of its own, in seconds. POLICIES are
-    the key `code_blocks`. The server starts with the first call, and ends with close() or with this object.
+    the key `code_blocks`. What blocks and cells install goes to OVERLAY, which stands on ENVIRONMENT and ends with this
+    place; without it they install nothing. The server starts with the first call, and ends with close() or with this
+    object, which then removes the file SCRIPT.
 
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
     it asks for."""
 
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
-                 policies: Optional[Mapping[str, str]] = None) -> None:
+                 policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
+                 script: Optional[pathlib.Path] = None) -> None:
+        environments = {"code": accepted(environment)}
+        if overlay:
+            environments["packages"] = accepted(overlay.environment)
         config: Dict[str, Any] = {
-            "environments": {"code": accepted(environment)}, "default_environment": "code",
-            "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
+            "environments": environments, "default_environment": "code", "code_blocks": policies or {},
+            "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
         if directory is not None:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
         self._client = AsyncClient(config=config)
+        self._overlay = overlay
         self._session: Optional[AsyncSession] = None
+        self._session_has_packages = False
         self._warned = environment.get("isolation") == "none"
-        self._finalizer = weakref.finalize(self, self._client.close_now)
+        self._finalizer = weakref.finalize(self, end, self._client, script, os.getpid())
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -108,10 +119,15 @@ class Place:
 
     def run_block(self, language: str, code: str) -> Future[CodeBlocksResult]:
         """Runs one code block; a future of its result."""
-        return background.submit(self._run_block({"language": language, "code": code}))
+        return background.submit(self._run_block(language, code))
 
-    async def _run_block(self, block: Mapping[str, str]) -> CodeBlocksResult:
-        result = await self._client.run_code_blocks([block], timeout=self._timeout)
+    async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
+        environment = None
+        if self._overlay:
+            code = await self._overlay.carried_out(language, code)
+            environment = await self._overlay.chosen("packages")
+        result = await self._client.run_code_blocks([{"language": language, "code": code}], environment=environment,
+                                                    timeout=self._timeout)
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -122,9 +138,15 @@ class Place:
         return background.submit(self._run_cell(code))
 
     async def _run_cell(self, code: str) -> Result:
+        if self._overlay:
+            code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
             self._session = self._client.session()
+            self._session_has_packages = False
         session = self._session
+        if self._overlay and self._overlay.is_used and not self._session_has_packages:
+            self._session_has_packages = True
+            await session.run(self._overlay.entry)
         result = await session.run(code, timeout=self._timeout)
         self._look_at(result)
         if not result.session_alive:
@@ -143,13 +165,17 @@ class Place:
     def close(self) -> None:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
+        if self._overlay:
+            self._overlay.remove()
 
 
-def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """ENVIRONMENT as the server takes it: without a sandbox the network is open, and no key may say so."""
-    if environment.get("isolation") == "none" and environment.get("network") is True:
-        return {key: value for key, value in environment.items() if key != "network"}
-    return environment
+def end(client: AsyncClient, script: Optional[pathlib.Path], process: int) -> None:
+    """Ends the server of CLIENT, and then removes SCRIPT, in the process that has made them: before that it would have
+    to be made anew for each block, which takes ten times as long."""
+    client.close_now()
+    if script is not None and os.getpid() == process:
+        with contextlib.suppress(OSError):  # a script can have put anything there
+            script.unlink()
 
 
 def write_file(path: pathlib.Path, text: str) -> None:

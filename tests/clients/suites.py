@@ -15,6 +15,7 @@ AUTOGEN_DIFFERENT = {
     "test_execute_multiple_code_blocks_error": "tracebacks are Python's, not IPython's",
     "test_execute_code_with_image_output": "the name of a picture's file stands for it, not its repr()",
     "test_execute_code_with_html_output": "imports IPython, which is not installed there",
+    "venv_in_local_relative_path": "the Python of a venv in work_dir is another, as code could change that",
     # These reach for a package index.
     "test_can_load_function_with_reqs": "installs a package from the network",
     "test_fails_for_function_incorrect_dep": "installs a package from the network",

@@ -215,3 +215,17 @@ with WorkingDirectory("given"):
 print(json.dumps([inner, os.getcwd(), os.path.exists(made.path), os.path.isdir("given")]))
 """)
     assert seen == [str(tmp_path / "given"), str(tmp_path), False, True]
+
+
+def test_a_container_that_is_to_stay_is_a_warning(tmp_path):
+    said, failed = program(tmp_path, """
+import warnings
+from pyexecd.ag2 import DockerPythonEnvironment
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    try:
+        DockerPythonEnvironment(keep_container_running=True, settings={"host": "unix:///nowhere"})
+    except RuntimeError as error:
+        print(json.dumps([[str(each.message) for each in caught], str(error)]))
+""")
+    assert any("keep_container_running has no effect" in each for each in said) and "nowhere" in failed

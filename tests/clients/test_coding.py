@@ -3,6 +3,7 @@
 import json
 
 import package
+import pytest
 
 PROGRAM = """
 import json, os, sys
@@ -226,9 +227,49 @@ print(json.dumps([len(kept), children]))
     assert said == [2, []]
 
 
+def test_a_directory_has_nothing_of_ours_when_its_executor_has_ended(tmp_path):
+    before, after, own = program(tmp_path, """
+import gc
+os.mkdir("own")
+open("own/script.py", "w").close()
+for folder in ("coding", "own"):
+    executor = LocalCommandLineCodeExecutor(work_dir=folder, timeout=20)
+    run(executor, ("sh", "# filename: a.sh\\necho 1"), ("python", "print(1)"))
+    there = os.listdir(folder)
+    del executor
+    gc.collect()
+    seen = seen + [os.listdir(folder)] if folder == "own" else [there, os.listdir(folder)]
+print(json.dumps(seen))
+""")
+    assert "script.py" in before and "script.py" in own
+    assert sorted(name for name in after if not name.startswith("tmp_code_")) == ["a.sh"]
+
+
 def test_pip_is_quiet_as_in_autogen(tmp_path):
     seen = program(tmp_path, """
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
 print(json.dumps(open(run(executor, ("sh", "echo first\\npip install --help >/dev/null"))["code_file"]).read()))
 """)
     assert seen == "echo first\npip install -qqq --help >/dev/null"
+
+
+@pytest.mark.parametrize("name, arguments, told", [
+    ("commandline-local", {"work_dir": "coding"}, "ours in a sandbox"), ("ipython-embedded", {}, "ours in a sandbox"),
+    ("unknown", {}, "Unknown code executor unknown")])
+def test_a_name_of_an_executor_means_ours_once_that_is_said(tmp_path, name, arguments, told):
+    (tmp_path / "secret").write_text("")
+    code = f"import os; print('ours in a sandbox' if not os.path.exists({str(tmp_path / 'secret')!r}) else 'not')"
+    config = {"executor": name, name: arguments}
+    assert told in program(tmp_path, f"""
+import pyexecd.coding
+pyexecd.coding.install()
+pyexecd.coding.install()
+os.mkdir("own")
+os.chdir("own")
+try:
+    agent = ConversableAgent("runner", llm_config=False, human_input_mode="NEVER", code_execution_config={config!r})
+    message = "```python\\n" + {code!r} + "\\n```\\n"
+    print(json.dumps(agent.generate_reply([{{"role": "user", "content": message}}])))
+except ValueError as error:
+    print(json.dumps(str(error)))
+""")
