@@ -11,11 +11,11 @@
 #include "environments/process/core/mappings.h"
 #include "environments/process/core/python_api.h"
 #include "environments/process/core/script_end.h"
+#include "environments/process/core/script_run.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/core/zygote.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -67,17 +67,6 @@ static bool core_start_python(int argc, char **argv)
     return true;
 }
 
-static bool core_flag(const char *name)
-{
-    struct python_object *flags = python.PySys_GetObject("flags");
-    struct python_object *flag = flags ? python.PyObject_GetAttrString(flags, name) : NULL;
-    bool is_set = flag && python.PyObject_IsTrue(flag) == 1;
-
-    python.PyErr_Clear(); /* of a flag that this version does not have */
-    python.Py_DecRef(flag);
-    return is_set;
-}
-
 /* The script's own directory comes first, unless Python was told otherwise. */
 static void core_search_directory(void)
 {
@@ -85,7 +74,8 @@ static void core_search_directory(void)
     struct python_object *directory;
     char place[PATH_MAX];
 
-    if (!path || core_flag("isolated") || core_flag("safe_path") || !realpath(core.script, place))
+    if (!path || python_flag("isolated") || python_flag("safe_path") ||
+        !realpath(core.script, place))
         return;
     *strrchr(place, '/') = '\0';
     directory = python.PyUnicode_DecodeFSDefault(*place ? place : "/");
@@ -149,26 +139,11 @@ static void core_prepare(void)
     stacks_answer();
 }
 
-static _Noreturn void core_run(void)
-{
-    FILE *file = fopen(core.script, "rbe");
-    int status;
-
-    if (!file) {
-        fprintf(stderr, "can't open file '%s': [Errno %d] %s\n", core.script, errno,
-                strerror(errno));
-        exit(2);
-    }
-    (void)python.PySys_Audit("cpython.run_file", "s", core.script);
-    status = python.PyRun_AnyFileExFlags(file, core.script, 1, NULL) == 0 ? 0 : 1;
-    script_end(status);
-}
-
 static void core_begin(void)
 {
     core_call_starter(false);
     python.Py_DecRef(core.starter);
-    core_run();
+    script_run(core.script);
 }
 
 /* RESULT is the starter's list: the kept modules, the packages, why the import failed, and the
@@ -278,7 +253,7 @@ static void core_show(bool has_imports)
     core_rehearse();
     core_use_loaded(has_imports);
     core_call_starter(true);
-    core_run();
+    script_run(core.script);
 }
 
 static void core_show_script(void)
@@ -341,6 +316,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();
+    script_run_prepare();
     script_end_prepare(NULL, NULL, NULL);
     fault = core_find_fault(0);
     if (fault)

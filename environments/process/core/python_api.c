@@ -24,7 +24,12 @@ bool python_api_find(void)
         memcpy((char *)&python + python_functions[i].offset, &function, sizeof function);
     }
     python.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
-    return python.none != NULL;
+    python.PyLong_Type = dlsym(RTLD_DEFAULT, "PyLong_Type");
+    python.PyExc_BaseException = dlsym(RTLD_DEFAULT, "PyExc_BaseException");
+    python.PyExc_KeyboardInterrupt = dlsym(RTLD_DEFAULT, "PyExc_KeyboardInterrupt");
+    python.PyExc_SystemExit = dlsym(RTLD_DEFAULT, "PyExc_SystemExit");
+    return python.none && python.PyLong_Type && python.PyExc_BaseException &&
+           python.PyExc_KeyboardInterrupt && python.PyExc_SystemExit;
 }
 
 struct python_object *python_import_unseen(const char *name)
@@ -36,4 +41,15 @@ struct python_object *python_import_unseen(const char *name)
     if (python.PyDict_Size(modules) > count)
         (void)python.PyDict_DelItemString(modules, name);
     return module;
+}
+
+bool python_flag(const char *name)
+{
+    struct python_object *flags = python.PySys_GetObject("flags");
+    struct python_object *flag = flags ? python.PyObject_GetAttrString(flags, name) : NULL;
+    bool is_set = flag && python.PyObject_IsTrue(flag) == 1;
+
+    python.PyErr_Clear(); /* of a flag that this version does not have */
+    python.Py_DecRef(flag);
+    return is_set;
 }

@@ -16,7 +16,10 @@ struct python_status {
     int exit_code;
 };
 
-enum { PYTHON_FILE_INPUT = 257 }; /* Py_file_input */
+enum {
+    PYTHON_FILE_INPUT = 257, /* Py_file_input */
+    PYTHON_PRINT_RAW = 1,    /* Py_PRINT_RAW */
+};
 
 enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or PyPreConfig has */
 
@@ -31,10 +34,12 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
     F(void, PyOS_BeforeFork, (void))                                                               \
     F(void, PyOS_AfterFork_Parent, (void))                                                         \
     F(void, PyOS_AfterFork_Child, (void))                                                          \
-    F(int, PyRun_AnyFileExFlags, (FILE *, const char *, int, void *))                              \
+    F(struct python_object *, PyRun_FileExFlags,                                                   \
+      (FILE *, const char *, int, struct python_object *, struct python_object *, int, void *))    \
     F(int, Py_MakePendingCalls, (void))                                                            \
     F(struct python_object *, PySys_GetObject, (const char *))                                     \
     F(int, PySys_SetObject, (const char *, struct python_object *))                                \
+    F(void, PySys_WriteStderr, (const char *, ...))                                                \
     F(int, PySys_Audit, (const char *, const char *, ...))                                         \
     F(struct python_object *, PyImport_GetModuleDict, (void))                                      \
     F(struct python_object *, PyImport_AddModule, (const char *))                                  \
@@ -52,6 +57,10 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
     F(struct python_object *, PyDict_New, (void))                                                  \
     F(const char *, Py_GetVersion, (void))                                                         \
     F(int, PyObject_IsTrue, (struct python_object *))                                              \
+    F(int, PyObject_Print, (struct python_object *, FILE *, int))                                  \
+    F(struct python_object *, PyObject_Type, (struct python_object *))                             \
+    F(int, PyType_IsSubtype, (struct python_object *, struct python_object *))                     \
+    F(int, PyFile_WriteObject, (struct python_object *, struct python_object *, int))              \
     F(struct python_object *, PyWeakref_NewRef, (struct python_object *, struct python_object *))  \
     F(struct python_object *, PyDict_Copy, (struct python_object *))                               \
     F(struct python_object *, PyDict_Keys, (struct python_object *))                               \
@@ -79,6 +88,11 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
     F(const char *, PyUnicode_AsUTF8, (struct python_object *))                                    \
     F(struct python_object *, PyUnicode_DecodeFSDefault, (const char *))                           \
     F(struct python_object *, PyErr_Occurred, (void))                                              \
+    F(int, PyErr_ExceptionMatches, (struct python_object *))                                       \
+    F(void, PyErr_Fetch,                                                                           \
+      (struct python_object **, struct python_object **, struct python_object **))                 \
+    F(void, PyErr_Restore,                                                                         \
+      (struct python_object *, struct python_object *, struct python_object *))                    \
     F(void, PyErr_Clear, (void))                                                                   \
     F(void, PyErr_Print, (void))                                                                   \
     F(void, PyErr_WriteUnraisable, (struct python_object *))                                       \
@@ -96,6 +110,10 @@ enum { PYTHON_CONFIG_BYTES = 16 * 1024 }; /* more than any version's PyConfig or
 struct python_api {
     PYTHON_FUNCTIONS(PYTHON_DECLARE)
     struct python_object *none;
+    struct python_object *PyLong_Type;
+    struct python_object *const *PyExc_BaseException;
+    struct python_object *const *PyExc_KeyboardInterrupt;
+    struct python_object *const *PyExc_SystemExit;
 };
 
 extern struct python_api python;
@@ -106,3 +124,6 @@ bool python_api_find(void);
 /* Imports module NAME. If it was not imported before, it leaves sys.modules again. New reference;
  * NULL with an exception of Python. */
 struct python_object *python_import_unseen(const char *name);
+
+/* Whether NAME of sys.flags is set. */
+bool python_flag(const char *name);

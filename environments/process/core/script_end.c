@@ -22,6 +22,7 @@ static struct {
     struct python_object *call_kept; /* see script_end_prepare; or NULL */
     ptrdiff_t names;                 /* how many `modules` had, or will have been given */
     long collections;                /* how often the collector had run */
+    bool is_interrupted;             /* by a KeyboardInterrupt that the script did not handle */
 } end;
 
 /* How many names the modules from before the script have, without the names that an exception
@@ -167,27 +168,25 @@ static void end_show_kept(void)
     python.PyErr_Clear();
 }
 
+/* After a KeyboardInterrupt Python ends by the signal: functions of atexit(3) are not called, but
+ * the streams of C are flushed. */
+static _Noreturn void end_process(int status)
+{
+    if (!end.is_interrupted)
+        exit(status);
+    fflush(NULL);
+    signal(SIGINT, SIG_DFL);
+    kill(getpid(), SIGINT);
+    exit(128 + SIGINT);
+}
+
 /* Python's own way, for every unusual case. */
 static _Noreturn void end_slowly(int status)
 {
     if (end.kept)
         end_show_kept();
     python.Py_DecRef(end.modules); /* then only Python refers to the modules */
-    exit(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
-}
-
-/* If the script has not handled a KeyboardInterrupt, Python ends by the signal. A class of the
- * script may have the same name, so the class is compared. */
-static void end_if_interrupted(int status)
-{
-    if (status == 0 || !python.PySys_GetObject("last_type") ||
-        python.PySys_GetObject("last_type") !=
-            python.PyDict_GetItemString(end.builtins, "KeyboardInterrupt"))
-        return;
-    (void)python.Py_FinalizeEx();
-    signal(SIGINT, SIG_DFL);
-    kill(getpid(), SIGINT);
-    exit(128 + SIGINT);
+    end_process(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
 
 /* False if other threads exist, which go on until Python stops them. */
@@ -488,7 +487,6 @@ static void end_call_functions(void)
 
 void script_end(int status)
 {
-    end_if_interrupted(status);
     end_threads();
     (void)python.Py_MakePendingCalls();
     end_call_functions();
@@ -499,5 +497,11 @@ void script_end(int status)
     if (!end_take_apart())
         end_slowly(status);
     (void)end_flush_both(); /* Python, too, flushes again when the modules are gone */
-    exit(status);
+    end_process(status);
+}
+
+void script_end_interrupted(void)
+{
+    end.is_interrupted = true;
+    script_end(128 + SIGINT);
 }

@@ -13,5 +13,8 @@ struct python_object;
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
                         struct python_object *call_kept);
 
-/* The script has ended with STATUS, 0 or 1. */
+/* The script has ended, and the process ends with STATUS. */
 _Noreturn void script_end(int status);
+
+/* The script has not handled a KeyboardInterrupt: the process ends by the signal. */
+_Noreturn void script_end_interrupted(void);
