@@ -115,6 +115,19 @@ static const char *run_answer_handle(struct invocation *invocation, const struct
     return facts->report->working_directory;
 }
 
+/* The path of the working directory, for a client that can open it, and does not have it as its
+ * project; else NULL. Borrowed from the report. */
+static const char *run_answer_path(const struct invocation *invocation,
+                                   const struct run_facts *facts)
+{
+    const struct python_host *host = invocation->data;
+
+    if (!invocation->caller->is_local || workplace_path(host->settings.workplace) ||
+        !facts->report->directory)
+        return NULL;
+    return working_directory_path(facts->report->directory);
+}
+
 void run_answer_init(struct run_answer *answer, struct invocation *invocation,
                      struct run_facts *facts, const struct run_source *source)
 {
@@ -128,9 +141,10 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
     file_links_name(facts->files, facts->report->working_directory);
     hints = run_answer_hints(invocation, facts, &output, source->code);
     run_answer_add_session(hints, invocation, facts);
-    answer->text = run_pictures_add_text(
-        run_result_text(facts, &output, hints, run_answer_handle(invocation, facts)),
-        answer->pictures);
+    answer->text = run_pictures_add_text(run_result_text(facts, &output, hints,
+                                                         run_answer_handle(invocation, facts),
+                                                         run_answer_path(invocation, facts)),
+                                         answer->pictures);
     answer->structured = run_result_structured(facts);
     run_output_deinit(&output);
 }
