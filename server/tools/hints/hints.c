@@ -63,8 +63,8 @@ static char *hint_closed_place(const struct hint_facts *facts)
 
 static char *hint_path(const struct hint_facts *facts)
 {
-    static const hint_fn table[] = {hint_foreign_path, hint_found_file, hint_closed_place,
-                                    hint_missing_file};
+    static const hint_fn table[] = {hint_foreign_path, hint_foreign_name, hint_found_file,
+                                    hint_closed_place, hint_missing_file};
 
     return hint_first(table, ARRAY_SIZE(table), facts);
 }

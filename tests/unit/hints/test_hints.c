@@ -300,6 +300,12 @@ SHOW(test_paths_of_elsewhere, //
       SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: "
                 "truncated \\UXXXXXXXX escape\n",
       "That is a path of Windows"},
+     {"open(name, 'w')", NULL,
+      "C:\\Users\\a.csv is a file of the working directory with just that name",
+      "{\"success\": true, \"files\": [{\"path\": \"b.csv\"}, {\"path\": "
+      "\"C:\\\\Users\\\\a.csv\"}]}"},
+     {"open(name, 'w')", NULL, NULL,
+      "{\"success\": true, \"files\": [{\"path\": \"C:\"}, {\"path\": \"a\\\\b.csv\"}]}"},
      {"'\\U1'", SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes\n", NULL},
      {"run('git log')", "fatal: not a git repository (or any parent up to mount point /x)\n",
       "The working directory is not a project: it has only what calls have put there. Pass data "
