@@ -67,6 +67,7 @@ class Place:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
         self._client = AsyncClient(config=config)
+        self._client._code_alone = True  # no hint names an argument that the executors do not have
         self._session: Optional[AsyncSession] = None
         self._warned = environment.get("isolation") == "none"
         self._finalizer = weakref.finalize(self, self._client.close_now)

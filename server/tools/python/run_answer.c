@@ -32,6 +32,7 @@ static char *run_answer_directory(const struct invocation *invocation,
 /* The lines of text that help a model on. FACTS has the run and its output. New reference. */
 static json_t *run_answer_find_hints(const struct invocation *invocation, struct hint_facts *facts)
 {
+    static const struct environment *const none[] = {NULL};
     const struct python_host *host = invocation->data;
     const struct python_offer offer =
         python_offer_for(&host->settings, invocation->caller->principal);
@@ -48,7 +49,8 @@ static json_t *run_answer_find_hints(const struct invocation *invocation, struct
     facts->is_project = workplace_path(host->settings.workplace) != NULL;
     facts->earlier = earlier_names_of(host->earlier, directory);
     facts->environment = facts->run->setting->environment;
-    facts->offered = offered;
+    facts->has_code_alone = invocation->client.sends_code_alone;
+    facts->offered = facts->has_code_alone ? none : offered;
     facts->rules = offer.rules;
     return hints_find(facts);
 }
@@ -81,7 +83,7 @@ static void run_answer_add_session(json_t *lines, const struct invocation *invoc
     const char *asked = json_object_get_string(invocation->arguments, "session");
     const char *name = facts->setting->session;
 
-    if (!name)
+    if (!name || invocation->client.sends_code_alone)
         return;
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
@@ -108,7 +110,7 @@ static const char *run_answer_handle(struct invocation *invocation, const struct
 
     if (workplace_path(host->settings.workplace) ||
         json_object_get(invocation->arguments, "working_directory") ||
-        json_array_size(facts->files) == 0 ||
+        json_array_size(facts->files) == 0 || invocation->client.sends_code_alone ||
         !python_caller_needs_handle(invocation->caller,
                                     environment_isolation(facts->setting->environment)))
         return NULL;
