@@ -377,10 +377,18 @@ char *package_installation_step(const char *line)
     return NULL;
 }
 
+/* The words of pip and of uv. */
+static bool package_installation_lacks_wheel(const char *said)
+{
+    return strstr(said, "(from versions: none)") ||
+           strstr(said, "building from source is disabled");
+}
+
 const char *package_installation_advice(const char *said, bool allow_source_builds)
 {
-    if (allow_source_builds || !strstr(said, "(from versions: none)"))
+    if (allow_source_builds || !package_installation_lacks_wheel(said))
         return NULL;
     return "Only wheels are installed: a package that has source archives only needs "
-           "allow_source_builds: true";
+           "allow_source_builds: true, which the operator can set and calls cannot. Name another "
+           "version or another package";
 }

@@ -34,6 +34,7 @@ class AsyncClient:
                  cwd: Optional[str] = None) -> None:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
+        self._code_alone = False  # set by what stands between this client and a model
         self._connection = Connection(transport)
         # Also at the end of the interpreter, and when nobody has this client any more.
         self._finalizer = weakref.finalize(self, self._connection.close)
@@ -116,7 +117,7 @@ class AsyncClient:
     async def _begin(self) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._connection.start)
-            answer = await self._exchange("initialize", calls.initialize(), None, self._timeout or calls.START_SECONDS)
+            answer = await self._exchange("initialize", calls.initialize(self._code_alone), None, self._timeout or calls.START_SECONDS)
             self._connection.agree(answer["protocolVersion"])
             self.server_info = answer["serverInfo"]
         except BaseException:

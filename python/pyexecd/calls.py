@@ -45,9 +45,10 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
     raise ValueError(f"no address of a server: {url}; write http://, https://, unix:/path or tcp://host:port")
 
 
-def initialize() -> Dict[str, Any]:
-    """The parameters of the handshake."""
-    return {"protocolVersion": PROTOCOL_VERSION, "capabilities": {},
+def initialize(code_alone: bool = False) -> Dict[str, Any]:
+    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments."""
+    return {"protocolVersion": PROTOCOL_VERSION,
+            "capabilities": {"experimental": {"pyexecd/code-alone": {}}} if code_alone else {},
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}
 
 

@@ -75,6 +75,9 @@ static bool elicits_forms(const json_t *elicitation)
             !json_object_get(elicitation, "url"));
 }
 
+/* Of ours. */
+#define CODE_ALONE "pyexecd/code-alone"
+
 struct invocation_client capabilities_of_client(const struct mcp_request *request)
 {
     const json_t *elicitation = json_object_get(request->capabilities, "elicitation");
@@ -85,6 +88,8 @@ struct invocation_client capabilities_of_client(const struct mcp_request *reques
         .can_elicit_url = version >= MCP_2025_11_25 && json_object_get(elicitation, "url"),
         .can_sample = json_object_get(request->capabilities, "sampling") != NULL,
         .knows_links = version >= MCP_2025_06_18,
+        .sends_code_alone =
+            json_object_get(json_object_get(request->capabilities, "experimental"), CODE_ALONE),
         .can_list_roots = json_object_get(request->capabilities, "roots") != NULL,
     };
 }

@@ -17,6 +17,7 @@ void mcp_peer_init(struct mcp_peer *peer, struct mcp_server *server,
         .caller = tool_caller_new(server->principals, settings->principal, settings->lasting),
     };
     peer->caller->anonymous = settings->anonymous;
+    peer->caller->is_local = settings->is_local;
     tool_caller_set_label(peer->caller, settings->label);
     subscriptions_add_peer(peer);
 }

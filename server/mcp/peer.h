@@ -15,6 +15,7 @@ struct mcp_peer_settings {
     const char *label;     /* the name of this connection or session in the log, or NULL; copied */
     bool anonymous;        /* other clients come as the same principal */
     bool lasting;          /* it comes again: a connection, a session */
+    bool is_local;         /* a process of our user on this machine, as far as is known */
     bool stateless;        /* one request that stands alone: there is no handshake */
 };
 

@@ -37,9 +37,10 @@ void principal_close(struct principal *principal);
 /* Its references are counted: its connection has one, and each object that may outlive the
  * connection. */
 struct tool_caller {
-    struct principal *principal;         /* owned reference */
-    bool anonymous;                      /* other clients come as the same principal */
-    bool lasting;                        /* a connection or session, not a stateless request */
+    struct principal *principal; /* owned reference */
+    bool anonymous;              /* other clients come as the same principal */
+    bool lasting;                /* a connection or session, not a stateless request */
+    bool is_local; /* a process of our user on this machine: it can open the files of runs */
     char label[TOOL_CALLER_LABEL_BYTES]; /* in the log, or "" */
     unsigned references;
     struct list states;

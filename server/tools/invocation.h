@@ -32,11 +32,12 @@ enum log_severity {
 
 /* The requests that the client supports. */
 struct invocation_client {
-    bool can_elicit;     /* a form for its user */
-    bool can_elicit_url; /* a page that its user opens */
-    bool can_sample;     /* its model */
-    bool can_list_roots; /* the directories that it works in */
-    bool knows_links;    /* content of type resource_link */
+    bool can_elicit;       /* a form for its user */
+    bool can_elicit_url;   /* a page that its user opens */
+    bool can_sample;       /* its model */
+    bool can_list_roots;   /* the directories that it works in */
+    bool knows_links;      /* content of type resource_link */
+    bool sends_code_alone; /* its model writes the code of a call, and a program all else */
 };
 
 /* The form of a tool's results: text for a model alone, or the structured form for a program too.

@@ -88,6 +88,7 @@ static void connections_serve(struct connection *connection, int out, double gra
                                          .server = owner->server,
                                          .limits = &owner->limits,
                                          .principal = principal,
+                                         .is_local = peer_is_local(&connection->holder.peer),
                                          .number = connection->number,
                                          .in = STEAL_FD(connection->fd),
                                          .out = out,

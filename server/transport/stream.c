@@ -351,7 +351,8 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
                  &(struct mcp_peer_settings){.principal = settings->principal,
                                              .label = label,
                                              .anonymous = peer_is_anonymous(settings->principal),
-                                             .lasting = true},
+                                             .lasting = true,
+                                             .is_local = settings->is_local},
                  &stream->sink);
     stream_rearm(stream);
 }

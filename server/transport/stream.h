@@ -41,6 +41,7 @@ struct stream_settings {
     struct mcp_server *server;             /* borrowed */
     const struct transport_limits *limits; /* borrowed */
     const char *principal;                 /* copied */
+    bool is_local;                         /* the client is a process of our user */
     unsigned number;                       /* of the connection, for the log */
     int in;                                /* taken; non-blocking unless it is a socket */
     int out;                               /* taken; may be the same as IN */

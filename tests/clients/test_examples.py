@@ -73,7 +73,7 @@ def test_fibonacci_numbers_come_from_two_blocks(tmp_path, code_blocks):
 def test_a_scatter_plot_is_saved_and_seen(tmp_path, code_blocks):
     done = run_example("scatter.py", "seen.png", installed.PYEXECD, "--config", code_blocks, home=tmp_path)
     assert done.returncode == 0, done
-    assert "Files created or changed: scatter.png" in done.stdout and "figure-1" not in done.stdout
+    assert ", not in the project: scatter.png" in done.stdout and "figure-1" not in done.stdout
     (looked,) = drawings.looked_at([(tmp_path / "seen.png").read_bytes()])
     assert looked["format"] == "PNG" and min(looked["size"]) > 400
     for half in "left", "right":  # red points on white

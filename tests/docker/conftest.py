@@ -10,6 +10,7 @@ A test that takes `docker_server` is one line away from a server that runs in th
 
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -27,6 +28,11 @@ import snapshot  # noqa: E402
 from test_tls import make_certificate  # noqa: E402
 
 ENGINES = ("engine", "podman", "remote_engine")
+
+
+def pytest_configure():
+    """Who ends the tests by SIGTERM, as a runner does whose time is over, ends the engines, too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def cannot(reason):

@@ -112,6 +112,7 @@ ROWS = [
     (CALL, "open('a.csv')", "The working directory has no a.csv"),
     (BOTH, "open('C:\\\\Users\\\\me\\\\a.csv')", "That is a path of Windows"),
     (BOTH, "open('C:\\Users\\a.csv')", "That is a path of Windows"),
+    (BOTH, "open('C:\\\\Users\\\\me\\\\a.csv', 'w').close()", "is a file of the working directory with just that name"),
     (BOTH, "open('/home/me/a.csv')", "/home/me/a.csv is not shown"),
     (CALL, "open('/tmp/a.csv')", "/tmp is each run's own and empty when it begins"),
     (CELL, "open('/tmp/a.csv')", "/tmp is each session's own and empty when it begins"),

@@ -16,6 +16,8 @@ CONFIG = {
     },
     "callers": {"define_environments": True},
 }
+CODE_ALONE = {"experimental": {"pyexecd/code-alone": {}}}  # a model writes no argument but the code
+ARGUMENTS = ["environment_definition", "environment:", "`timeout`", "`files`", "working_directory:"]
 SAID = [
     ("```python\n6 * 7\n```", "The code came in a Markdown fence"),
     ("6 * 7", "Line 1 is a bare expression"),
@@ -98,3 +100,13 @@ def test_a_block_that_is_passed_over_is_named_when_the_run_fails(server):
     assert "Leave that out" in text(call(server, block + "import nothing_like_it",
                                          environment="small"))
     assert "passed over" not in text(call(server, block + "print(1)", environment="small"))
+
+
+@pytest.mark.parametrize("code", [
+    "import nothing_like_it", "import no_such_package_anywhere", "import time\ntime.sleep(60)", "open('C:\\\\Users\\\\a.csv')",
+    "print([])\nimport glob\nprint(glob.glob('*.pdf'))", "open('a.txt', 'w').write('text')", "bytearray(1 << 40)"])
+def test_who_writes_code_alone_reads_of_no_argument(code):
+    with client.Server(config=CONFIG) as server:
+        server.initialize(capabilities=CODE_ALONE)
+        said = text(server.call_tool("run_python", {"code": code, "timeout": 2}))
+        assert not [name for name in ARGUMENTS if name in said], said

@@ -1,5 +1,6 @@
 """What a model reads of a result, and where the rest of a long output is."""
 
+import pathlib
 import re
 
 import client
@@ -91,10 +92,34 @@ def test_what_is_left_out_is_in_a_file_for_the_next_script(environment, tmp_path
         assert text.startswith("exitcode: 0 (execution succeeded)\nCode output: line 0\nline 1\n")
         assert "\n... [left out] ...\nline " in text and "\nline 59999\n" in text
         assert "The whole is in output.txt.\n" in text
-        assert "Files created or changed: output.txt (" in text
+        assert ", not in the project: output.txt (" in text
         search = "print([line for line in open('output.txt') if line.endswith(' 31415\\n')])"
         assert run(server, search).endswith("['line 31415\\n']\n")
         assert "The whole is in output-2.txt.\n" in run(server, code)  # the first one stays
+
+
+def lines_about_files(transport, config):
+    """What a client reads of the file that it has a script write."""
+    with Server(transport=transport, config=config) as server:
+        server.results = None
+        server.initialize()
+        return [line for line in run(server, "open('a.txt', 'w').write('text')").splitlines() if line.startswith("Files created")]
+
+
+@pytest.mark.parametrize("transport", ["stdio", "unix"])
+def test_a_client_on_this_machine_reads_where_files_are(transport):
+    (line,) = lines_about_files(transport, {})
+    place = re.fullmatch(r"Files created or changed in (/.*), not in the project: a\.txt \(4 bytes\)", line)[1]
+    assert pathlib.Path(place, "a.txt").read_text() == "text"
+
+
+@pytest.mark.parametrize("transport", ["tcp", "http"])
+def test_a_client_elsewhere_reads_no_path_of_this_machine(transport):
+    assert lines_about_files(transport, {}) == ["Files created or changed: a.txt (4 bytes)"]
+
+
+def test_a_directory_of_the_operator_may_be_the_project(tmp_path):
+    assert lines_about_files("stdio", {"working_directory": str(tmp_path)}) == ["Files created or changed: a.txt (4 bytes)"]
 
 
 def test_a_flood_is_a_count(server):

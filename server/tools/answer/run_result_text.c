@@ -146,7 +146,17 @@ static void result_text_add_path(struct buffer *text, const char *path)
     result_text_add_string(text, line);
 }
 
-static void result_text_add_files(struct buffer *text, const json_t *files)
+/* A coding agent believes that files are in its project, unless it reads where they are. */
+static void result_text_add_place(struct buffer *text, const char *directory)
+{
+    AUTO_FREE char *shown = visible_line(directory, strlen(directory), strlen(directory));
+
+    result_text_add_string(text, " in ");
+    result_text_add_string(text, shown);
+    result_text_add_string(text, ", not in the project");
+}
+
+static void result_text_add_files(struct buffer *text, const json_t *files, const char *directory)
 {
     size_t count = json_array_size(files);
     const json_t *file;
@@ -155,7 +165,10 @@ static void result_text_add_files(struct buffer *text, const json_t *files)
     if (count == 0)
         return;
     result_text_end_line(text);
-    result_text_add_string(text, "Files created or changed:");
+    result_text_add_string(text, "Files created or changed");
+    if (directory)
+        result_text_add_place(text, directory);
+    result_text_add_string(text, ":");
     json_array_foreach (files, i, file) {
         AUTO_FREE char *size =
             quantity_bytes((uint64_t)json_integer_value(json_object_get(file, "size")));
@@ -199,7 +212,7 @@ static size_t result_text_limit(const struct run_output *output)
 }
 
 json_t *run_result_text(const struct run_facts *facts, const struct run_output *output,
-                        const json_t *hints, const char *handle)
+                        const json_t *hints, const char *handle, const char *path)
 {
     struct buffer text;
     json_t *string;
@@ -211,7 +224,7 @@ json_t *run_result_text(const struct run_facts *facts, const struct run_output *
         result_text_add_output(&text, output);
         result_text_add_rests(&text, facts, output);
         result_text_add_hints(&text, hints);
-        result_text_add_files(&text, facts->files);
+        result_text_add_files(&text, facts->files, path);
         result_text_add_incompleteness(&text, facts->report);
         result_text_add_handle(&text, handle);
     }

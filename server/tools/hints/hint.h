@@ -33,6 +33,7 @@ struct hint_facts {
     const struct environment *const *offered; /* NULL-terminated: the environments that the caller
                                                  may name */
     const struct caller_rules *rules;         /* NULL: his calls may define no environment */
+    bool has_code_alone; /* the model has written the code of the call, and no other argument */
     bool is_at_terminal; /* a person reads the hint and has made no call (`pyexecd run`) */
 
     struct traceback failure; /* how the script ended; hints_find() fills it in */
@@ -57,7 +58,10 @@ bool hint_code_has(const struct hint_facts *facts, const char *words);
 /* True when the run was in a container. */
 bool hint_is_contained(const struct hint_facts *facts);
 
-/* True when the tool of the call takes `files`. */
+/* True when the call has a program, and no code blocks. */
+bool hint_is_program(const struct hint_facts *facts);
+
+/* True when whoever has written the code can add `files` to its call. */
 bool hint_takes_files(const struct hint_facts *facts);
 
 /* The other places that scripts can read, by absolute paths only; the folder in which the server

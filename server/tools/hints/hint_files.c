@@ -1,4 +1,5 @@
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/visible.h"
@@ -155,6 +156,35 @@ char *hint_foreign_path(const struct hint_facts *facts)
     return memory_format("That is a path of Windows, and scripts here run on Linux: use a relative "
                          "path%s.",
                          hint_takes_files(facts) ? ", and pass data in `files`" : "");
+}
+
+/* The name of a file that the script has made, which is meant as a path of Windows. Borrowed; NULL:
+ * there is none. */
+static const char *hint_find_foreign_name(const struct hint_facts *facts)
+{
+    const json_t *file;
+    size_t i;
+
+    json_array_foreach (facts->run->files, i, file) {
+        const char *path = json_object_get_string(file, "path");
+
+        if (path && hint_is_foreign(path))
+            return path;
+    }
+    return NULL;
+}
+
+char *hint_foreign_name(const struct hint_facts *facts)
+{
+    enum { SHOWN_BYTES = 100 };
+    const char *name = hint_find_foreign_name(facts);
+    AUTO_FREE char *shown = name ? visible_line(name, strlen(name), SHOWN_BYTES) : NULL;
+
+    if (!name)
+        return NULL;
+    return memory_format("%s is a file of the working directory with just that name: scripts here "
+                         "run on Linux, which knows no paths of Windows. Use a relative path.",
+                         shown);
 }
 
 /* True when the script has listed a directory, and there was nothing in it but the script. */

@@ -76,7 +76,8 @@ static bool hint_has_more_time(const struct environment *a, const struct environ
 /* The longer time that a call may ask for. Owned by the caller. */
 static char *hint_more_time(const struct hint_facts *facts)
 {
-    const double most = facts->environment->settings.max_timeout;
+    const double most = facts->has_code_alone ? facts->run->setting->timeout
+                                              : facts->environment->settings.max_timeout;
     const struct environment *larger = hint_find_larger(facts, hint_has_more_time);
 
     if (facts->run->setting->timeout < most)

@@ -22,6 +22,7 @@ char *hint_unused_block(const struct hint_facts *facts);
 
 /* hint_files.c */
 char *hint_foreign_path(const struct hint_facts *facts);
+char *hint_foreign_name(const struct hint_facts *facts);
 char *hint_project(const struct hint_facts *facts);
 char *hint_found_file(const struct hint_facts *facts);
 char *hint_missing_file(const struct hint_facts *facts);

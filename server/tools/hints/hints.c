@@ -22,10 +22,15 @@ bool hint_code_has(const struct hint_facts *facts, const char *words)
     return python_source_has(facts->code->text, facts->code->length, words);
 }
 
-bool hint_takes_files(const struct hint_facts *facts)
+bool hint_is_program(const struct hint_facts *facts)
 {
     return !json_object_get(facts->arguments, "blocks") &&
            !json_object_get(facts->arguments, "message");
+}
+
+bool hint_takes_files(const struct hint_facts *facts)
+{
+    return !facts->has_code_alone && hint_is_program(facts);
 }
 
 const char *hint_new_session(const struct hint_facts *facts)
@@ -63,8 +68,8 @@ static char *hint_closed_place(const struct hint_facts *facts)
 
 static char *hint_path(const struct hint_facts *facts)
 {
-    static const hint_fn table[] = {hint_foreign_path, hint_found_file, hint_closed_place,
-                                    hint_missing_file};
+    static const hint_fn table[] = {hint_foreign_path, hint_foreign_name, hint_found_file,
+                                    hint_closed_place, hint_missing_file};
 
     return hint_first(table, ARRAY_SIZE(table), facts);
 }

@@ -155,6 +155,23 @@ static char *package_advice_define(const struct hint_facts *facts, const json_t 
                          packages ? "that" : "packages", text, hint_new_session(facts));
 }
 
+/* For a model that writes a program and no argument beside it. Code blocks run in the environment
+ * of their call, whatever a block of PEP 723 in them says. */
+static char *package_advice_begin(const struct hint_facts *facts, const json_t *packages)
+{
+    AUTO_JSON json_t *some = json_pack("[s]", "PACKAGE");
+    AUTO_JSON json_t *all = package_advice_own(facts);
+    AUTO_FREE char *list = NULL;
+
+    if (packages && package_advice_has_block(facts))
+        return package_advice_define(facts, packages);
+    package_advice_add(all, packages ? packages : some);
+    list = json_dumps(all, 0);
+    return memory_format("To have %s, begin the program with the lines `# /// script`, "
+                         "`# dependencies = %s` and `# ///`.",
+                         packages ? "that" : "packages", list);
+}
+
 char *package_advice(const struct hint_facts *facts, const json_t *packages)
 {
     const struct environment *environment = package_advice_find(facts, packages);
@@ -163,8 +180,10 @@ char *package_advice(const struct hint_facts *facts, const json_t *packages)
     if (environment)
         return memory_format("Environment \"%s\" has %s: call with environment: \"%s\"%s.",
                              environment->name, list, environment->name, hint_new_session(facts));
-    if (facts->rules)
+    if (facts->rules && !facts->has_code_alone)
         return package_advice_define(facts, packages);
+    if (facts->rules && hint_is_program(facts))
+        return package_advice_begin(facts, packages);
     return memory_copy_string("Calls cannot ask for packages here: use what the environments have "
                               "and Python's own modules.");
 }

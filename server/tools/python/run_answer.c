@@ -32,6 +32,7 @@ static char *run_answer_directory(const struct invocation *invocation,
 /* The lines of text that help a model on. FACTS has the run and its output. New reference. */
 static json_t *run_answer_find_hints(const struct invocation *invocation, struct hint_facts *facts)
 {
+    static const struct environment *const none[] = {NULL};
     const struct python_host *host = invocation->data;
     const struct python_offer offer =
         python_offer_for(&host->settings, invocation->caller->principal);
@@ -48,7 +49,8 @@ static json_t *run_answer_find_hints(const struct invocation *invocation, struct
     facts->is_project = workplace_path(host->settings.workplace) != NULL;
     facts->earlier = earlier_names_of(host->earlier, directory);
     facts->environment = facts->run->setting->environment;
-    facts->offered = offered;
+    facts->has_code_alone = invocation->client.sends_code_alone;
+    facts->offered = facts->has_code_alone ? none : offered;
     facts->rules = offer.rules;
     return hints_find(facts);
 }
@@ -81,7 +83,7 @@ static void run_answer_add_session(json_t *lines, const struct invocation *invoc
     const char *asked = json_object_get_string(invocation->arguments, "session");
     const char *name = facts->setting->session;
 
-    if (!name)
+    if (!name || invocation->client.sends_code_alone)
         return;
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
@@ -108,11 +110,24 @@ static const char *run_answer_handle(struct invocation *invocation, const struct
 
     if (workplace_path(host->settings.workplace) ||
         json_object_get(invocation->arguments, "working_directory") ||
-        json_array_size(facts->files) == 0 ||
+        json_array_size(facts->files) == 0 || invocation->client.sends_code_alone ||
         !python_caller_needs_handle(invocation->caller,
                                     environment_isolation(facts->setting->environment)))
         return NULL;
     return facts->report->working_directory;
+}
+
+/* The path of the working directory, for a client that can open it, and does not have it as its
+ * project; else NULL. Borrowed from the report. */
+static const char *run_answer_path(const struct invocation *invocation,
+                                   const struct run_facts *facts)
+{
+    const struct python_host *host = invocation->data;
+
+    if (!invocation->caller->is_local || workplace_path(host->settings.workplace) ||
+        !facts->report->directory)
+        return NULL;
+    return working_directory_path(facts->report->directory);
 }
 
 void run_answer_init(struct run_answer *answer, struct invocation *invocation,
@@ -128,9 +143,10 @@ void run_answer_init(struct run_answer *answer, struct invocation *invocation,
     file_links_name(facts->files, facts->report->working_directory);
     hints = run_answer_hints(invocation, facts, &output, source->code);
     run_answer_add_session(hints, invocation, facts);
-    answer->text = run_pictures_add_text(
-        run_result_text(facts, &output, hints, run_answer_handle(invocation, facts)),
-        answer->pictures);
+    answer->text = run_pictures_add_text(run_result_text(facts, &output, hints,
+                                                         run_answer_handle(invocation, facts),
+                                                         run_answer_path(invocation, facts)),
+                                         answer->pictures);
     answer->structured = run_result_structured(facts);
     run_output_deinit(&output);
 }

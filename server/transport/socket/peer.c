@@ -62,6 +62,11 @@ bool peer_equals(const struct peer *peer, const struct peer *other)
     return peer->family == other->family && peer->number == other->number;
 }
 
+bool peer_is_local(const struct peer *peer)
+{
+    return peer->family == AF_UNIX;
+}
+
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES])
 {
     if (peer->family == AF_UNIX)

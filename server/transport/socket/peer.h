@@ -26,6 +26,10 @@ int peer_identify(int fd, struct peer *ret, struct error *err);
 /* True when their families and numbers are equal, whatever their PARTY. */
 bool peer_equals(const struct peer *peer, const struct peer *other);
 
+/* True for a process of our user, or of root, on this machine: by a Unix socket or our standard
+ * input. */
+bool peer_is_local(const struct peer *peer);
+
 /* The name that keeps the directories and tasks of peers apart: "uid-1000", or "tcp". */
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);
 

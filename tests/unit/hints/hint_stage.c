@@ -203,6 +203,7 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
         .environment = &stage->small,
         .offered = offered,
         .rules = each->flags & MAY_DEFINE ? stage->rules : NULL,
+        .has_code_alone = each->flags & CODE_ALONE,
         .is_at_terminal = each->flags & AT_TERMINAL,
     });
     json_object_del(stage->small.definition, "pip_packages");

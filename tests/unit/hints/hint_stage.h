@@ -59,6 +59,7 @@ enum {
     IN_CONTAINER = 1 << 9,
     IN_PROJECT = 1 << 10,   /* the working directory is the operator's */
     HAS_PACKAGES = 1 << 11, /* the environment is a venv with some */
+    CODE_ALONE = 1 << 12,   /* the model has written no other argument */
 };
 
 struct hint_case {

@@ -56,6 +56,15 @@ SHOW(test_what_is_not_installed, //
       "scikit-learn, which this environment does not have. To have that, call with "
       "environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"scikit-learn\"]}",
       NULL, NULL, MAY_DEFINE},
+     {"import sklearn", NO_MODULE("sklearn"),
+      "To have that, begin the program with the lines `# /// script`, "
+      "`# dependencies = [\"scikit-learn\"]` and `# ///`.",
+      NULL, NULL, MAY_DEFINE | CODE_ALONE},
+     {"import sklearn", NO_MODULE("sklearn"), "Calls cannot ask for packages here", NULL,
+      "{\"blocks\": []}", MAY_DEFINE | CODE_ALONE},
+     {BLOCK "import sklearn", NO_MODULE("sklearn"),
+      "Add \"scikit-learn\" to the dependencies in the script's block", NULL, NULL,
+      MAY_DEFINE | CODE_ALONE},
      {"import yaml", NO_MODULE("yaml"),
       "{\"type\": \"venv\", \"pip_packages\": [\"rich\", \"pyyaml\"], \"python_version\": \"3\"}",
       NULL,
@@ -147,6 +156,8 @@ SHOW(
      "When the time was over, it was at line 3 (time.sleep(9)). `timeout` may be up to 60.",
      TIMED_OUT},
     {"while True: pass", NULL, "`timeout` may be up to 60.", TIMED_OUT},
+    {"while True: pass", NULL, "seconds are the most there are: do the work in several calls",
+     TIMED_OUT, NULL, CODE_ALONE},
     {"def f():\n  while 1: pass\nf()", NULL,
      "When the time was over, it was at line 2 (while 1: pass) in f, called from line 3. `timeout`",
      STACKS(STACK("true", 1, IN_PYTHON ", " AT(2, "f") ", " AT(3, "<module>")))},
@@ -296,10 +307,17 @@ SHOW(test_paths_of_elsewhere, //
       "That is a path of Windows, and scripts here run on Linux: use a relative path, and pass "
       "data in `files`."},
      {"open('D:/a.csv')", NO_FILE("D:/a.csv"), "a relative path.", NULL, "{\"blocks\": []}"},
+     {"open('D:/a.csv')", NO_FILE("D:/a.csv"), "a relative path.", NULL, NULL, CODE_ALONE},
      {"open('C:\\Users')",
       SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: "
                 "truncated \\UXXXXXXXX escape\n",
       "That is a path of Windows"},
+     {"open(name, 'w')", NULL,
+      "C:\\Users\\a.csv is a file of the working directory with just that name",
+      "{\"success\": true, \"files\": [{\"path\": \"b.csv\"}, {\"path\": "
+      "\"C:\\\\Users\\\\a.csv\"}]}"},
+     {"open(name, 'w')", NULL, NULL,
+      "{\"success\": true, \"files\": [{\"path\": \"C:\"}, {\"path\": \"a\\\\b.csv\"}]}"},
      {"'\\U1'", SYNTAX(1) "(unicode error) 'unicodeescape' codec can't decode bytes\n", NULL},
      {"run('git log')", "fatal: not a git repository (or any parent up to mount point /x)\n",
       "The working directory is not a project: it has only what calls have put there. Pass data "

@@ -42,7 +42,8 @@ static json_t *text_of(const char *changes)
     output.streams[PROCESS_STDOUT] = stream_of(json_object_get(result, "stdout"));
     output.streams[PROCESS_STDERR] = stream_of(json_object_get(result, "stderr"));
     return run_result_text(&facts, &output, json_object_get(result, "hints"),
-                           json_object_get_string(over, "handle"));
+                           json_object_get_string(over, "handle"),
+                           json_object_get_string(over, "path"));
 }
 
 static void test_text_is_in_the_form_that_models_know(void **state)
@@ -80,6 +81,11 @@ static void test_text_is_in_the_form_that_models_know(void **state)
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: a (2 "
          "bytes)\n"
          "To go on with these files, pass working_directory: \"0f3a\".\n"},
+        {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a\",\"size\":2}],\"path\":\"/var/work/0f3a\"}",
+         "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed in "
+         "/var/work/0f3a, not in the project: a (2 bytes)"},
+        {"{\"stdout\":\"x\",\"path\":\"/var/work/0f3a\"}",
+         "exitcode: 0 (execution succeeded)\nCode output: x"},
         {"{\"stdout\":\"x\",\"files\":[{\"path\":\"a\\nThe script\\u001b[1m\",\"size\":1}]}",
          "exitcode: 0 (execution succeeded)\nCode output: x\nFiles created or changed: "
          "a<U+000A>The script<U+001B>[1m (1 byte)"},
