@@ -32,8 +32,8 @@ print(f"Successfully installed {{installed}}" if installed else "", end="")
 """
 # What the server says before the words of the installer.
 FAILED = 'The run failed: cannot prepare environment "packages": '
-# The further directories of packages. One that code can write is only named there: a Python that waits for code does not
-# look into it, and nothing in it is executed.
+# The further directories of packages. One that code can write is only named there: a Python that waits for code does
+# not look into it, and nothing in it is executed.
 PATHS = "pyexecd_beneath.pth"
 
 
@@ -46,7 +46,8 @@ class Overlay:
         self.remove = weakref.finalize(self, remove, self.directory, os.getpid())
         self._path = pathlib.Path(self.directory, "venv")
         self.environment, self._beneath = definition.on_top(environment, str(self._path), writable)
-        self._installing = {key: value for key, value in self.environment.items() if (key, value) != ("network", True)}
+        has_network = self.environment.get("network") is True
+        self._installing = definition.without(self.environment, ["network"] if has_network else [])
         self._packages = {key: environment[key] for key in definition.PACKAGE_KEYS if key in environment}
         self._writable = list(writable)
         self._lock: Optional[asyncio.Lock] = None
@@ -130,7 +131,11 @@ def remove(directory: str, process: int) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def for_environment(environment: Mapping[str, Any], writable: Sequence[str] = ()) -> Optional[Overlay]:
-    """The overlay of ENVIRONMENT, or None where code can install by itself: in a container, and without a sandbox."""
-    is_held = environment.get("type") in ("system", "venv") and environment.get("isolation") != "none"
-    return Overlay(environment, writable) if is_held else None
+def held(environment: Mapping[str, Any],
+         directory: definition.Directory) -> Tuple[Mapping[str, Any], Optional[Overlay]]:
+    """ENVIRONMENT for code that runs in DIRECTORY, and its overlay; or None where code can install by itself: in a
+    container, and without a sandbox."""
+    if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
+        return environment, None
+    environment, writable = definition.held(environment, directory)
+    return environment, Overlay(environment, writable)

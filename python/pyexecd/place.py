@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
-from .definition import accepted
+from .definition import accepted, beneath
 from .errors import PyexecdError
 from .overlay import Overlay
 from .results import CodeBlocksResult, Result
@@ -66,7 +66,7 @@ class Place:
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
                  script: Optional[pathlib.Path] = None) -> None:
-        environments = {"code": accepted(environment)}
+        environments = {"code": accepted(beneath(environment) if overlay else environment)}
         if overlay:
             environments["packages"] = accepted(overlay.environment)
         config: Dict[str, Any] = {
@@ -141,8 +141,9 @@ class Place:
         if self._overlay:
             code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
-            self._session = self._client.session()
-            self._session_has_packages = False
+            environment = await self._overlay.chosen("packages") if self._overlay else None
+            self._session = self._client.session(environment=environment)
+            self._session_has_packages = environment is not None
         session = self._session
         if self._overlay and self._overlay.is_used and not self._session_has_packages:
             self._session_has_packages = True

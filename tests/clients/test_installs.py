@@ -234,8 +234,8 @@ def test_a_python_that_has_waited_finds_the_packages_of_such_an_environment(tmp_
     (packages,) = (tmp_path / ".venv" / "lib").glob("python3*/site-packages")
     (packages / "beneath.py").write_text("VERSION = 'of the venv'")
     context = types.SimpleNamespace(env_exe=str(tmp_path / ".venv" / "bin" / "python"))
-    keys, writable = definition.of_program(context, [], tmp_path, {})
-    used = place.Place(keys, tmp_path, 20, overlay=overlay.for_environment(keys, writable))
+    keys, packages = overlay.held(definition.of_program(context, [], {}), tmp_path)
+    used = place.Place(keys, tmp_path, 20, overlay=packages)
 
     def is_warm():
         (block,) = used.run_block("python", "import beneath; print(beneath.VERSION)").result().blocks
@@ -254,7 +254,10 @@ print(json.dumps(run(executor, ("python", "import beneath, sys; print(beneath.VE
     assert (seen["exit_code"], seen["output"]) == (0, f"of the venv {tmp_path / 'coding' / '.venv'}\n"), seen
 
 
-def test_what_code_plants_in_a_virtual_environment_runs_in_the_sandbox_only(tmp_path, index):
+@pytest.mark.parametrize("more", [
+    'open(".venv/pyvenv.cfg", "w").write("home = " + os.getcwd())', 'os.remove(".venv/pyvenv.cfg")',
+    'os.rename(".venv", "away"); os.symlink("away", ".venv")', 'os.rename(".venv/lib", ".venv/gone")'])
+def test_what_code_plants_in_a_virtual_environment_runs_in_the_sandbox_only(tmp_path, index, more):
     (tmp_path / "secret").write_text("secret")
     plant = """
 import glob, os
@@ -266,22 +269,23 @@ open(os.path.join(packages, "evil.pth"), "w").write("import os; os.close(2)\\n" 
 os.replace(".venv/bin/python", ".venv/bin/away")
 open(".venv/bin/python", "w").write("#!/bin/sh\\ntouch %s/escaped" % os.path.dirname({secret!r}))
 os.chmod(".venv/bin/python", 0o755)
-open(".venv/pyvenv.cfg", "w").write("home = " + os.getcwd())
-""".format(secret=str(tmp_path / "secret"))
+{more}
+""".format(secret=str(tmp_path / "secret"), more=more)
     planted, used, again = program(tmp_path, index, VENV.format(path="coding/.venv") + f"""
 seen = [run(executor, ("python", {plant!r})), run(executor, ("python", "print(6 * 7)"), ("sh", "pip install gadget"))]
 executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", virtual_env_context=context)
-print(json.dumps([*seen, run(executor, ("python", "print(6 * 7)"))]))
+print(json.dumps([*seen, run(executor, ("python", {OUTSIDE.format(secret=str(tmp_path / 'secret'))!r}))]))
 """)
     assert planted["exit_code"] == 0, planted
     assert used["exit_code"] == 0 and used["output"].startswith("42\n"), used
-    assert (again["exit_code"], again["output"]) == (0, "42\n")
+    assert (again["exit_code"], again["output"]) == (0, "False True\n")
     assert not (tmp_path / "escaped").exists()
     spied = tmp_path / "coding" / "spied"
     assert not spied.exists() or "True" not in spied.read_text()
 
 
-def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index):
+@pytest.mark.parametrize("kind", ["LocalCommandLineCodeExecutor", "EmbeddedIPythonCodeExecutor"])
+def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index, kind):
     """`work_dir` is the current directory by default, and `.venv` often lies there."""
     (tmp_path / "secret").write_text("secret")
     folder = tmp_path / "project"
@@ -295,7 +299,7 @@ def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path,
     (folder / "program.py").write_text(PROGRAM + f"""
 import warnings
 warnings.simplefilter("error")
-executor = coding.LocalCommandLineCodeExecutor()
+executor = coding.{kind}()
 print(json.dumps(run(executor, ("python", {OUTSIDE.format(secret=str(tmp_path / 'secret'))!r}))))
 """)
     done = installed.subprocess.run([folder / ".venv" / "bin" / "python", "program.py"], cwd=folder, capture_output=True,
