@@ -68,13 +68,12 @@ class Overlay:
         """ENVIRONMENT, whose code can read the packages, as soon as there are some."""
         return {**environment, "read": [*environment.get("read", ()), self.directory]}
 
-    async def chosen(self, name: str) -> Optional[str]:
-        """NAME, of the environment with the packages, if code is to run in it, else None. Raises PyexecdError if it is
-        needed and cannot be made."""
+    async def is_to_be_used(self) -> bool:
+        """Whether code is to run in it; it is made then. Raises PyexecdError if it cannot be made."""
         async with self._turn():
             if self.is_used:
                 await self._make()
-        return name if self.is_used else None
+        return self.is_used
 
     async def _make(self) -> None:
         if self._is_made:

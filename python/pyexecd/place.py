@@ -113,7 +113,7 @@ class Place:
         return background.submit(self._run_code(code, timeout or self._timeout))
 
     async def _run_code(self, code: str, timeout: float) -> Result:
-        result = await self._client.run_python(code, timeout=timeout)
+        result = await self._client.run_python(code, timeout=timeout, environment=await self._chosen())
         self._look_at(result)
         return result
 
@@ -122,12 +122,10 @@ class Place:
         return background.submit(self._run_block(language, code))
 
     async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
-        environment = None
         if self._overlay:
             code = await self._overlay.carried_out(language, code)
-            environment = await self._overlay.chosen("packages")
-        result = await self._client.run_code_blocks([{"language": language, "code": code}], environment=environment,
-                                                    timeout=self._timeout)
+        result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
+                                                    environment=await self._chosen())
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -141,7 +139,7 @@ class Place:
         if self._overlay:
             code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
-            environment = await self._overlay.chosen("packages") if self._overlay else None
+            environment = await self._chosen()
             self._session = self._client.session(environment=environment)
             self._session_has_packages = environment is not None
         session = self._session
@@ -153,6 +151,11 @@ class Place:
         if not result.session_alive:
             self._session = None
         return result
+
+    async def _chosen(self) -> Optional[str]:
+        """The name of the environment with the packages of the overlay, if code is to run in it, else None. Raises
+        PyexecdError if it is needed and cannot be made."""
+        return "packages" if self._overlay and await self._overlay.is_to_be_used() else None
 
     def _look_at(self, result: Optional[Result]) -> None:
         """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""

@@ -101,7 +101,7 @@ def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed)
 
 
 @pytest.mark.parametrize("arguments, named", [
-    ("-r requirements.txt", "-r"), ("-e .", "-e"), ("--index-url http://elsewhere gadget", "--index-url"),
+    ("-r requirements.txt", "-r"), ("-e .", "-e"), ("-i http://elsewhere gadget", "-i"),
     ("--target=lib gadget", "--target=lib"), ("./gadget", "./gadget"), ("git+https://elsewhere/gadget", "git+https")])
 def test_what_cannot_be_installed_is_said_in_a_sentence(executed, index, arguments, named):
     (seen,) = executed(LOCAL, [["sh", f"pip install {arguments}"]])
@@ -129,7 +129,7 @@ def test_code_cannot_say_what_is_installed_from_where(executed, index, tmp_path)
     """What a script has planted in its directory is nothing to the installer."""
     planted = """
 mkdir -p .config/pip .local/bin gadget bin
-printf '[global]\\nindex-url = http://127.0.0.1:9/simple\\n' | tee pip.conf .config/pip/pip.conf .pip.conf >/dev/null
+printf '[global]\\nindex_url = http://127.0.0.1:9/simple\\n' | tee pip.conf .config/pip/pip.conf .pip.conf >/dev/null
 for name in pip python python3 uv; do printf '#!/bin/sh\\ntouch %s/ran-$0' "$PWD" > .local/bin/$name; cp .local/bin/$name bin; done
 chmod +x .local/bin/* bin/*
 echo 'open("ran-site", "w")' | tee sitecustomize.py usercustomize.py pip.py >/dev/null
@@ -284,8 +284,21 @@ print(json.dumps([*seen, run(executor, ("python", {OUTSIDE.format(secret=str(tmp
     assert not spied.exists() or "True" not in spied.read_text()
 
 
-@pytest.mark.parametrize("kind", ["LocalCommandLineCodeExecutor", "EmbeddedIPythonCodeExecutor"])
-def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index, kind):
+BLOCK = """
+result = run(coding.{}(), ("python", {{code!r}}))
+print(json.dumps([result["exit_code"], result["output"]]))
+"""
+TOOL = """
+import asyncio
+from pyexecd.ag2 import SystemPythonEnvironment
+result = asyncio.run(SystemPythonEnvironment().execute_code({code!r}, "script.py", 60))
+print(json.dumps([result["returncode"], result["stdout"]]))
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCK.format("LocalCommandLineCodeExecutor"),
+                                  BLOCK.format("EmbeddedIPythonCodeExecutor"), TOOL])
+def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index, text):
     """`work_dir` is the current directory by default, and `.venv` often lies there."""
     (tmp_path / "secret").write_text("secret")
     folder = tmp_path / "project"
@@ -296,17 +309,14 @@ def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path,
     (packages,) = (folder / ".venv" / "lib").glob("python3*/site-packages")
     (their,) = (installed.DEPS / "ag2" / "lib").glob("python3*/site-packages")
     (packages / "their.pth").write_text(f"{their}\n")
-    (folder / "program.py").write_text(PROGRAM + f"""
+    (folder / "program.py").write_text(PROGRAM + """
 import warnings
 warnings.simplefilter("error")
-executor = coding.{kind}()
-print(json.dumps(run(executor, ("python", {OUTSIDE.format(secret=str(tmp_path / 'secret'))!r}))))
-""")
+""" + text.format(code=OUTSIDE.format(secret=str(tmp_path / "secret"))))
     done = installed.subprocess.run([folder / ".venv" / "bin" / "python", "program.py"], cwd=folder, capture_output=True,
                                     text=True, timeout=180, env=package.variables(HOME=str(tmp_path)))
     assert done.returncode == 0, done
-    seen = json.loads(done.stdout.splitlines()[-1])
-    assert (seen["exit_code"], seen["output"]) == (0, "False True\n"), seen
+    assert json.loads(done.stdout.splitlines()[-1]) == [0, "False True\n"], done
 
 
 # Sessions
