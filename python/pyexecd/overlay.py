@@ -52,7 +52,7 @@ class Overlay:
         self._writable = list(writable)
         self._lock: Optional[asyncio.Lock] = None
         self._is_made = False
-        self.is_used = bool(writable)
+        self.is_used = bool(writable or (self._packages and self._beneath))
 
     @property
     def folder(self) -> str:

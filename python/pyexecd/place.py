@@ -21,7 +21,7 @@ from . import AsyncClient, AsyncSession
 from .definition import accepted, beneath
 from .errors import PyexecdError
 from .overlay import Overlay
-from .results import CodeBlocksResult, Result
+from .results import CodeBlocksResult, Result, refused_blocks
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
@@ -124,8 +124,12 @@ class Place:
     async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
         if self._overlay:
             code = await self._overlay.carried_out(language, code)
+        try:
+            environment = await self._chosen()
+        except PyexecdError as error:
+            return refused_blocks(str(error))
         result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
-                                                    environment=await self._chosen())
+                                                    environment=environment)
         for ended in result.blocks:
             self._look_at(ended.result)
         return result

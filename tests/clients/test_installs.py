@@ -88,6 +88,30 @@ def test_packages_of_the_program_are_there_beside_what_is_installed(executed):
     assert "Requirement already satisfied: pydantic==" in seen["output"]
 
 
+def test_packages_of_functions_are_there_beside_those_of_the_program(tmp_path, index):
+    seen, failed = program(tmp_path, index, """
+from autogen.coding.func_with_reqs import with_requirements
+
+@with_requirements(python_packages=["gadget==1.0"], global_imports=["gadget", "pydantic"])
+def version():
+    return gadget.VERSION, pydantic.__name__
+
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", functions=[version])
+seen = run(executor, ("python", "from functions import version; print(*version())"))
+
+@with_requirements(python_packages=["nowhere"])
+def lost():
+    pass
+
+try:
+    run(coding.LocalCommandLineCodeExecutor(work_dir="coding", functions=[lost]), ("python", "print(1)"))
+except ValueError as error:
+    print(json.dumps([seen, str(error)]))
+""")
+    assert (seen["exit_code"], seen["output"]) == (0, "1.0 pydantic\n"), seen
+    assert failed.startswith("Functions failed to load: ") and "installing nowhere" in failed
+
+
 def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed):
     missing, kept, conflict = executed(
         LOCAL, [["sh", "echo kept; set -e\npip install nowhere\necho never"], ["python", "print('never')"]],
