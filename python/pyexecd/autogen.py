@@ -19,7 +19,7 @@ import tempfile
 import uuid
 import warnings
 from types import SimpleNamespace
-from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
 from autogen_core import CancellationToken, Component
 from autogen_core.code_executor import CodeBlock, CodeExecutor, CodeResult
@@ -112,15 +112,14 @@ class CommandLineExecutor(CodeExecutor):
         """The module from which code imports the functions."""
         return self._functions_module
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
-        """The keys of the environment, and where code can write to packages of it."""
+    def _environment(self) -> Dict[str, Any]:
+        """The keys of the environment."""
         raise NotImplementedError
 
     def _started_place(self) -> Place:
         if self._place is None:
-            environment, writable = self._environment()
-            self._place = Place(environment, self.work_dir, self._timeout,
-                                overlay=overlay.for_environment(environment, writable),
+            environment, packages = overlay.held(self._environment(), self.work_dir)
+            self._place = Place(environment, self.work_dir, self._timeout, overlay=packages,
                                 script=blocks.own_script(self.work_dir))
         return self._place
 
@@ -215,8 +214,8 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor, Component[LocalConfig]):
         """Whether files of blocks that have named none are deleted."""
         return not self._keep_files
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
-        return definition.of_program(self._virtual_env_context, self._functions, self.work_dir, self._settings)
+    def _environment(self) -> Dict[str, Any]:
+        return definition.of_program(self._virtual_env_context, self._functions, self._settings)
 
     async def start(self) -> None:
         """Starts the server, so that the first block does not wait for it."""
@@ -307,7 +306,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
+    def _environment(self) -> Dict[str, Any]:
         environment = {
             "type": "docker", "image": self._image, "keep_container_running": True, "network": "bridge",
             "container_name_prefix": f"{self.container_name}-", "cleanup_container": self._auto_remove,
@@ -317,7 +316,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
             environment["extra_hosts"] = containers.hosts(self._extra_hosts)
         if self._device_requests:
             environment["gpus"] = containers.gpus(self._device_requests)
-        return {**environment, **self._settings}, []
+        return {**environment, **self._settings}
 
     async def execute_code_blocks(self, code_blocks: List[CodeBlock],
                                   cancellation_token: CancellationToken) -> CommandLineCodeResult:

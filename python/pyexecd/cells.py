@@ -9,7 +9,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
-from . import containers, overlay
+from . import containers, definition, overlay
 from .place import Place
 from .results import Result
 
@@ -44,7 +44,7 @@ def output_files(result: Result, directory: Union[pathlib.Path, str]) -> List[Tu
 
 def place(environment: Mapping[str, Any], directory: Union[pathlib.Path, str], timeout: float) -> Place:
     """A place for one session, whose cells can install packages where that does not change ENVIRONMENT."""
-    packages = overlay.for_environment(environment)
+    environment, packages = overlay.held(environment, directory)
     shown = packages.shown_in(environment) if packages else environment
     return Place(shown, directory, timeout, overlay=packages)
 
@@ -91,7 +91,7 @@ class JupyterServer:
 
 def local_environment() -> Dict[str, Any]:
     """The keys of sessions on this machine."""
-    return {"type": "system", "executable": sys.executable, "network": True}
+    return definition.local(sys.executable)
 
 
 def container_environment(image: Optional[str], container_name: Optional[str], auto_remove: bool, stop_container: bool,

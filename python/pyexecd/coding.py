@@ -16,7 +16,7 @@ import pathlib
 import uuid
 import warnings
 from types import SimpleNamespace
-from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
 from autogen.coding.factory import CodeExecutorFactory
@@ -72,17 +72,17 @@ class CommandLineExecutor:
         """Finds the blocks of a message."""
         return FenceExtractor()
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
-        """The keys of the environment, and where code can write to packages of it."""
+    def _environment(self) -> Dict[str, Any]:
+        """The keys of the environment."""
         raise NotImplementedError
 
     def _started_place(self) -> Place:
         if self._place is None:
             policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
                         if name in POLICIES}
-            environment, writable = self._environment()
-            self._place = Place(environment, self.work_dir, self.timeout, policies,
-                                overlay.for_environment(environment, writable), blocks.own_script(self.work_dir))
+            environment, packages = overlay.held(self._environment(), self.work_dir)
+            self._place = Place(environment, self.work_dir, self.timeout, policies, packages,
+                                blocks.own_script(self.work_dir))
         return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
@@ -160,8 +160,8 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
         warnings.warn("Restarting local command line code executor is not supported. No action is taken.",
                       stacklevel=2)
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
-        return definition.of_program(self._virtual_env_context, self._functions, self.work_dir, self._settings)
+    def _environment(self) -> Dict[str, Any]:
+        return definition.of_program(self._virtual_env_context, self._functions, self._settings)
 
     def _load_functions(self) -> None:
         code = functions.source(self._functions)
@@ -199,8 +199,8 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
         """The directory that the container sees as /workspace."""
         return self.work_dir
 
-    def _environment(self) -> Tuple[Dict[str, Any], List[str]]:
-        return {**self._container, **self._settings}, []
+    def _environment(self) -> Dict[str, Any]:
+        return {**self._container, **self._settings}
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""

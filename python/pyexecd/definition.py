@@ -24,10 +24,19 @@ INSTALLER_KEYS = ("allow_source_builds", "pip_find_links", "pip_index_url")
 
 def accepted(definition: Definition) -> Definition:
     """DEFINITION as the server takes it: without a sandbox the network is open, and no key may say so."""
-    refused: Tuple[str, ...] = INSTALLER_KEYS if definition.get("type") == "system" else ()
     if definition.get("isolation") == "none" and definition.get("network") is True:
-        refused = (*refused, "network")
-    return {key: value for key, value in definition.items() if key not in refused}
+        return without(definition, ["network"])
+    return definition
+
+
+def without(definition: Definition, keys: Iterable[str]) -> Dict[str, Any]:
+    """DEFINITION without KEYS."""
+    return {key: value for key, value in definition.items() if key not in keys}
+
+
+def beneath(definition: Definition) -> Definition:
+    """DEFINITION without what only an environment on top of it can have."""
+    return without(definition, INSTALLER_KEYS) if definition.get("type") == "system" else definition
 
 
 def local(python: str) -> Dict[str, Any]:
@@ -35,44 +44,49 @@ def local(python: str) -> Dict[str, Any]:
     return {"type": "system", "executable": python, "network": True}
 
 
-def of_program(context: Optional[SimpleNamespace], functions: Iterable[Any], directory: Directory,
-               settings: Definition) -> Tuple[Dict[str, Any], List[str]]:
-    """The environment of code that runs in DIRECTORY: that of the virtual environment CONTEXT, else of this program
-    with the packages of FUNCTIONS; and SETTINGS. Code could change a virtual environment that lies in DIRECTORY, so the
-    Python that it is made of takes its place; then the second is where its packages are."""
-    python = os.path.abspath(context.env_exe if context else sys.executable)
-    root = virtual_environment(python)
-    is_open = settings.get("isolation") == "none" or not {"type", *PYTHON_KEYS}.isdisjoint(settings)
-    writable = packages_in(root) if root and not is_open and is_within(root, directory) else []
-    if context and not writable:
-        return {"type": "venv", "venv_path": os.path.realpath(pathlib.Path(python).parent.parent), "network": True,
-                **settings}, []
-    used = base_of(writable[0]) if writable else local(sys.executable)
-    packages = [] if context else program_functions.packages(functions)
-    return {**(with_packages(used, packages) if packages else used), **settings}, writable
+def of_program(context: Optional[SimpleNamespace], functions: Iterable[Any], settings: Definition) -> Dict[str, Any]:
+    """The environment of the virtual environment CONTEXT, else of this program with the packages of FUNCTIONS; and
+    SETTINGS."""
+    packages = program_functions.packages(functions)
+    keys = local(sys.executable)
+    if context:
+        root = pathlib.Path(os.path.abspath(context.env_exe)).parent.parent
+        keys = {"type": "venv", "venv_path": os.path.realpath(root), "network": True}
+    elif packages:
+        keys = {"type": "venv", "python_path": sys.executable, "system_site_packages": True, "pip_packages": packages,
+                "network": True}
+    return {**keys, **settings}
 
 
-def with_packages(definition: Definition, packages: List[str]) -> Dict[str, Any]:
-    """A virtual environment with PACKAGES, which the server keeps, on top of the Python of DEFINITION."""
-    python = {"python_path": definition["executable"]} if "executable" in definition else {}
-    keys = {key: value for key, value in definition.items() if key != "executable"}
-    return {**keys, **python, "type": "venv", "system_site_packages": True, "pip_packages": packages}
+def held(definition: Definition, directory: Directory) -> Tuple[Definition, List[str]]:
+    """DEFINITION for code that runs in DIRECTORY. Code could change a virtual environment that lies there, and what its
+    files say, so the Python that it is made of takes its place; then the second is where its packages are."""
+    python = python_of(definition)
+    root = pathlib.Path(python).parent.parent if python else None
+    if root is None or definition.get("isolation") == "none" or not is_within(root, directory):
+        return definition, []
+    writable = packages_in(root)
+    base = base_of(writable)
+    if is_within(base.get("python_path", os.sep), directory):
+        return definition, []
+    return {**without(definition, PYTHON_KEYS), "type": "venv", **base}, writable
 
 
-def base_of(packages: str) -> Dict[str, Any]:
-    """The environment of the Python that the virtual environment with the directory PACKAGES is made of. As code could
-    have changed what its files say, it is this program's own, or one of the same version that the server knows."""
-    version = pathlib.Path(packages).parent.name[len("python"):]
-    if version != f"{sys.version_info.major}.{sys.version_info.minor}":
-        return {"type": "venv", "python_version": version, "network": True}
-    return local(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
+def base_of(packages: Sequence[str]) -> Dict[str, str]:
+    """The Python that the virtual environment with the directories PACKAGES is made of: this program's own, or one of
+    the same version that the server knows."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    named = [pathlib.Path(path).parent.name[len("python"):] for path in packages]
+    if named and version not in named:
+        return {"python_version": named[0]}
+    return {"python_path": os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)}
 
 
 def is_within(path: Directory, directory: Directory) -> bool:
-    """Whether PATH is DIRECTORY or lies in it."""
-    real = pathlib.Path(directory).resolve()
-    path = pathlib.Path(path).resolve()
-    return real == path or real in path.parents
+    """Whether PATH is DIRECTORY or lies in it, by its name or by where links lead."""
+    places = {os.path.abspath(directory), os.path.realpath(directory)}
+    return any(os.path.commonpath([place, each]) == place
+               for place in places for each in (os.path.abspath(path), os.path.realpath(path)))
 
 
 def virtual_environment(python: str) -> Optional[pathlib.Path]:
@@ -90,16 +104,16 @@ def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Tuple[
     """A virtual environment at PATH, without packages, on top of the Python of DEFINITION; and the directories of
     packages that it has to show, too, where that Python is one of a virtual environment itself. WRITABLE are those of a
     virtual environment whose Python it is not."""
-    keys = {key: value for key, value in definition.items() if key not in (*PYTHON_KEYS, *PACKAGE_KEYS)}
+    keys = without(definition, (*PYTHON_KEYS, *PACKAGE_KEYS))
     python = python_of(definition)
     root = virtual_environment(python) if python else None
-    beneath = packages_in(root) if root else []
-    keys.update({"type": "venv", "venv_path": path, "system_site_packages": shows_system([*writable, *beneath])})
+    folders = packages_in(root) if root else []
+    keys.update({"type": "venv", "venv_path": path, "system_site_packages": shows_system([*writable, *folders])})
     if python:
         keys["python_path"] = python
-    if beneath:
-        keys["read"] = [*keys.get("read", ()), *beneath, *led_to(beneath)]
-    return keys, beneath
+    if folders:
+        keys["read"] = [*keys.get("read", ()), *folders, *led_to(folders)]
+    return keys, folders
 
 
 def shows_system(packages: Sequence[str]) -> bool:

@@ -32,8 +32,8 @@ print(f"Successfully installed {{installed}}" if installed else "", end="")
 """
 # What the server says before the words of the installer.
 FAILED = 'The run failed: cannot prepare environment "packages": '
-# The further directories of packages. One that code can write is only named there: a Python that waits for code does not
-# look into it, and nothing in it is executed.
+# The further directories of packages. One that code can write is only named there: a Python that waits for code does
+# not look into it, and nothing in it is executed.
 PATHS = "pyexecd_beneath.pth"
 
 
@@ -46,12 +46,13 @@ class Overlay:
         self.remove = weakref.finalize(self, remove, self.directory, os.getpid())
         self._path = pathlib.Path(self.directory, "venv")
         self.environment, self._beneath = definition.on_top(environment, str(self._path), writable)
-        self._installing = {key: value for key, value in self.environment.items() if (key, value) != ("network", True)}
+        has_network = self.environment.get("network") is True
+        self._installing = definition.without(self.environment, ["network"] if has_network else [])
         self._packages = {key: environment[key] for key in definition.PACKAGE_KEYS if key in environment}
         self._writable = list(writable)
         self._lock: Optional[asyncio.Lock] = None
         self._is_made = False
-        self.is_used = bool(writable)
+        self.is_used = bool(writable or (self._packages and self._beneath))
 
     @property
     def folder(self) -> str:
@@ -67,13 +68,12 @@ class Overlay:
         """ENVIRONMENT, whose code can read the packages, as soon as there are some."""
         return {**environment, "read": [*environment.get("read", ()), self.directory]}
 
-    async def chosen(self, name: str) -> Optional[str]:
-        """NAME, of the environment with the packages, if code is to run in it, else None. Raises PyexecdError if it is
-        needed and cannot be made."""
+    async def is_to_be_used(self) -> bool:
+        """Whether code is to run in it; it is made then. Raises PyexecdError if it cannot be made."""
         async with self._turn():
             if self.is_used:
                 await self._make()
-        return name if self.is_used else None
+        return self.is_used
 
     async def _make(self) -> None:
         if self._is_made:
@@ -130,7 +130,11 @@ def remove(directory: str, process: int) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def for_environment(environment: Mapping[str, Any], writable: Sequence[str] = ()) -> Optional[Overlay]:
-    """The overlay of ENVIRONMENT, or None where code can install by itself: in a container, and without a sandbox."""
-    is_held = environment.get("type") in ("system", "venv") and environment.get("isolation") != "none"
-    return Overlay(environment, writable) if is_held else None
+def held(environment: Mapping[str, Any],
+         directory: definition.Directory) -> Tuple[Mapping[str, Any], Optional[Overlay]]:
+    """ENVIRONMENT for code that runs in DIRECTORY, and its overlay; or None where code can install by itself: in a
+    container, and without a sandbox."""
+    if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
+        return environment, None
+    environment, writable = definition.held(environment, directory)
+    return environment, Overlay(environment, writable)

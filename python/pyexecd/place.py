@@ -18,10 +18,10 @@ from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
-from .definition import accepted
+from .definition import accepted, beneath
 from .errors import PyexecdError
 from .overlay import Overlay
-from .results import CodeBlocksResult, Result
+from .results import CodeBlocksResult, Result, refused_blocks
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
@@ -66,7 +66,7 @@ class Place:
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
                  script: Optional[pathlib.Path] = None) -> None:
-        environments = {"code": accepted(environment)}
+        environments = {"code": accepted(beneath(environment) if overlay else environment)}
         if overlay:
             environments["packages"] = accepted(overlay.environment)
         config: Dict[str, Any] = {
@@ -114,7 +114,7 @@ class Place:
         return background.submit(self._run_code(code, timeout or self._timeout))
 
     async def _run_code(self, code: str, timeout: float) -> Result:
-        result = await self._client.run_python(code, timeout=timeout)
+        result = await self._client.run_python(code, timeout=timeout, environment=await self._chosen())
         self._look_at(result)
         return result
 
@@ -123,12 +123,14 @@ class Place:
         return background.submit(self._run_block(language, code))
 
     async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
-        environment = None
         if self._overlay:
             code = await self._overlay.carried_out(language, code)
-            environment = await self._overlay.chosen("packages")
-        result = await self._client.run_code_blocks([{"language": language, "code": code}], environment=environment,
-                                                    timeout=self._timeout)
+        try:
+            environment = await self._chosen()
+        except PyexecdError as error:
+            return refused_blocks(str(error))
+        result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
+                                                    environment=environment)
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -142,8 +144,9 @@ class Place:
         if self._overlay:
             code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
-            self._session = self._client.session()
-            self._session_has_packages = False
+            environment = await self._chosen()
+            self._session = self._client.session(environment=environment)
+            self._session_has_packages = environment is not None
         session = self._session
         if self._overlay and self._overlay.is_used and not self._session_has_packages:
             self._session_has_packages = True
@@ -153,6 +156,11 @@ class Place:
         if not result.session_alive:
             self._session = None
         return result
+
+    async def _chosen(self) -> Optional[str]:
+        """The name of the environment with the packages of the overlay, if code is to run in it, else None. Raises
+        PyexecdError if it is needed and cannot be made."""
+        return "packages" if self._overlay and await self._overlay.is_to_be_used() else None
 
     def _look_at(self, result: Optional[Result]) -> None:
         """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""

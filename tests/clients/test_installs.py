@@ -88,6 +88,30 @@ def test_packages_of_the_program_are_there_beside_what_is_installed(executed):
     assert "Requirement already satisfied: pydantic==" in seen["output"]
 
 
+def test_packages_of_functions_are_there_beside_those_of_the_program(tmp_path, index):
+    seen, failed = program(tmp_path, index, """
+from autogen.coding.func_with_reqs import with_requirements
+
+@with_requirements(python_packages=["gadget==1.0"], global_imports=["gadget", "pydantic"])
+def version():
+    return gadget.VERSION, pydantic.__name__
+
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", functions=[version])
+seen = run(executor, ("python", "from functions import version; print(*version())"))
+
+@with_requirements(python_packages=["nowhere"])
+def lost():
+    pass
+
+try:
+    run(coding.LocalCommandLineCodeExecutor(work_dir="coding", functions=[lost]), ("python", "print(1)"))
+except ValueError as error:
+    print(json.dumps([seen, str(error)]))
+""")
+    assert (seen["exit_code"], seen["output"]) == (0, "1.0 pydantic\n"), seen
+    assert failed.startswith("Functions failed to load: ") and "installing nowhere" in failed
+
+
 def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed):
     missing, kept, conflict = executed(
         LOCAL, [["sh", "echo kept; set -e\npip install nowhere\necho never"], ["python", "print('never')"]],
@@ -101,7 +125,7 @@ def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed)
 
 
 @pytest.mark.parametrize("arguments, named", [
-    ("-r requirements.txt", "-r"), ("-e .", "-e"), ("--index-url http://elsewhere gadget", "--index-url"),
+    ("-r requirements.txt", "-r"), ("-e .", "-e"), ("-i http://elsewhere gadget", "-i"),
     ("--target=lib gadget", "--target=lib"), ("./gadget", "./gadget"), ("git+https://elsewhere/gadget", "git+https")])
 def test_what_cannot_be_installed_is_said_in_a_sentence(executed, index, arguments, named):
     (seen,) = executed(LOCAL, [["sh", f"pip install {arguments}"]])
@@ -129,7 +153,7 @@ def test_code_cannot_say_what_is_installed_from_where(executed, index, tmp_path)
     """What a script has planted in its directory is nothing to the installer."""
     planted = """
 mkdir -p .config/pip .local/bin gadget bin
-printf '[global]\\nindex-url = http://127.0.0.1:9/simple\\n' | tee pip.conf .config/pip/pip.conf .pip.conf >/dev/null
+printf '[global]\\nindex_url = http://127.0.0.1:9/simple\\n' | tee pip.conf .config/pip/pip.conf .pip.conf >/dev/null
 for name in pip python python3 uv; do printf '#!/bin/sh\\ntouch %s/ran-$0' "$PWD" > .local/bin/$name; cp .local/bin/$name bin; done
 chmod +x .local/bin/* bin/*
 echo 'open("ran-site", "w")' | tee sitecustomize.py usercustomize.py pip.py >/dev/null
@@ -234,8 +258,8 @@ def test_a_python_that_has_waited_finds_the_packages_of_such_an_environment(tmp_
     (packages,) = (tmp_path / ".venv" / "lib").glob("python3*/site-packages")
     (packages / "beneath.py").write_text("VERSION = 'of the venv'")
     context = types.SimpleNamespace(env_exe=str(tmp_path / ".venv" / "bin" / "python"))
-    keys, writable = definition.of_program(context, [], tmp_path, {})
-    used = place.Place(keys, tmp_path, 20, overlay=overlay.for_environment(keys, writable))
+    keys, packages = overlay.held(definition.of_program(context, [], {}), tmp_path)
+    used = place.Place(keys, tmp_path, 20, overlay=packages)
 
     def is_warm():
         (block,) = used.run_block("python", "import beneath; print(beneath.VERSION)").result().blocks
@@ -254,7 +278,10 @@ print(json.dumps(run(executor, ("python", "import beneath, sys; print(beneath.VE
     assert (seen["exit_code"], seen["output"]) == (0, f"of the venv {tmp_path / 'coding' / '.venv'}\n"), seen
 
 
-def test_what_code_plants_in_a_virtual_environment_runs_in_the_sandbox_only(tmp_path, index):
+@pytest.mark.parametrize("more", [
+    'open(".venv/pyvenv.cfg", "w").write("home = " + os.getcwd())', 'os.remove(".venv/pyvenv.cfg")',
+    'os.rename(".venv", "away"); os.symlink("away", ".venv")', 'os.rename(".venv/lib", ".venv/gone")'])
+def test_what_code_plants_in_a_virtual_environment_runs_in_the_sandbox_only(tmp_path, index, more):
     (tmp_path / "secret").write_text("secret")
     plant = """
 import glob, os
@@ -266,22 +293,36 @@ open(os.path.join(packages, "evil.pth"), "w").write("import os; os.close(2)\\n" 
 os.replace(".venv/bin/python", ".venv/bin/away")
 open(".venv/bin/python", "w").write("#!/bin/sh\\ntouch %s/escaped" % os.path.dirname({secret!r}))
 os.chmod(".venv/bin/python", 0o755)
-open(".venv/pyvenv.cfg", "w").write("home = " + os.getcwd())
-""".format(secret=str(tmp_path / "secret"))
+{more}
+""".format(secret=str(tmp_path / "secret"), more=more)
     planted, used, again = program(tmp_path, index, VENV.format(path="coding/.venv") + f"""
 seen = [run(executor, ("python", {plant!r})), run(executor, ("python", "print(6 * 7)"), ("sh", "pip install gadget"))]
 executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", virtual_env_context=context)
-print(json.dumps([*seen, run(executor, ("python", "print(6 * 7)"))]))
+print(json.dumps([*seen, run(executor, ("python", {OUTSIDE.format(secret=str(tmp_path / 'secret'))!r}))]))
 """)
     assert planted["exit_code"] == 0, planted
     assert used["exit_code"] == 0 and used["output"].startswith("42\n"), used
-    assert (again["exit_code"], again["output"]) == (0, "42\n")
+    assert (again["exit_code"], again["output"]) == (0, "False True\n")
     assert not (tmp_path / "escaped").exists()
     spied = tmp_path / "coding" / "spied"
     assert not spied.exists() or "True" not in spied.read_text()
 
 
-def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index):
+BLOCK = """
+result = run(coding.{}(), ("python", {{code!r}}))
+print(json.dumps([result["exit_code"], result["output"]]))
+"""
+TOOL = """
+import asyncio
+from pyexecd.ag2 import SystemPythonEnvironment
+result = asyncio.run(SystemPythonEnvironment().execute_code({code!r}, "script.py", 60))
+print(json.dumps([result["returncode"], result["stdout"]]))
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCK.format("LocalCommandLineCodeExecutor"),
+                                  BLOCK.format("EmbeddedIPythonCodeExecutor"), TOOL])
+def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path, index, text):
     """`work_dir` is the current directory by default, and `.venv` often lies there."""
     (tmp_path / "secret").write_text("secret")
     folder = tmp_path / "project"
@@ -292,17 +333,14 @@ def test_a_program_whose_own_python_lies_in_its_work_dir_has_a_sandbox(tmp_path,
     (packages,) = (folder / ".venv" / "lib").glob("python3*/site-packages")
     (their,) = (installed.DEPS / "ag2" / "lib").glob("python3*/site-packages")
     (packages / "their.pth").write_text(f"{their}\n")
-    (folder / "program.py").write_text(PROGRAM + f"""
+    (folder / "program.py").write_text(PROGRAM + """
 import warnings
 warnings.simplefilter("error")
-executor = coding.LocalCommandLineCodeExecutor()
-print(json.dumps(run(executor, ("python", {OUTSIDE.format(secret=str(tmp_path / 'secret'))!r}))))
-""")
+""" + text.format(code=OUTSIDE.format(secret=str(tmp_path / "secret"))))
     done = installed.subprocess.run([folder / ".venv" / "bin" / "python", "program.py"], cwd=folder, capture_output=True,
                                     text=True, timeout=180, env=package.variables(HOME=str(tmp_path)))
     assert done.returncode == 0, done
-    seen = json.loads(done.stdout.splitlines()[-1])
-    assert (seen["exit_code"], seen["output"]) == (0, "False True\n"), seen
+    assert json.loads(done.stdout.splitlines()[-1]) == [0, "False True\n"], done
 
 
 # Sessions
