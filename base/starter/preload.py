@@ -373,6 +373,14 @@ def keep_new(seen):
             delattr(package, child)
 
 
+def spare_finalizers():
+    """What only frees memory is not done at the end of a script: it would have to be copied first."""
+    weakref = kept.get("weakref") or sys.modules.get("weakref")
+    for finalizer, info in list(getattr(getattr(weakref, "finalize", None), "_registry", {}).items()):
+        if (getattr(info.func, "__module__", None), getattr(info.func, "__name__", None)) in FREEING:
+            finalizer.atexit = False
+
+
 def give_attributes():
     """Of a package, those modules that are always lent with it: nobody sees them before, and lending has less to do."""
     together = {}
@@ -429,6 +437,7 @@ def load(name, archive):
     if changed:
         variables[name] = changed
     keep_new(seen)
+    spare_finalizers()
     for place in sys.path_importer_cache.keys() - searched:
         del sys.path_importer_cache[place]
     closures[name] = closure(name)
@@ -634,6 +643,7 @@ def call_functions():
                 pass
 
 
+FREEING = {("torch.library", "_del_library")}  # functions of finalizers: the latter forgets operators of torch
 RENEWALS = {  # of what was the zygote's
     "numpy.random": lambda random: random.seed(),
     "threading": lambda threading: threading.main_thread()._set_native_id(),

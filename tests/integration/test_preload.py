@@ -35,6 +35,29 @@ mark = ctypes.c_void_p(id(library))
 library.__cxa_atexit(ctypes.cast(ctypes.pythonapi.PyGILState_Ensure, ctypes.c_void_p), None, mark)
 atexit.register(library.__cxa_finalize, mark)
 """,
+    # As libraries of C++ do for an object that has a destructor.
+    "destroys": """
+import ctypes
+library = ctypes.CDLL(None)
+library.strdup.restype = ctypes.c_void_p
+destroy = ctypes.cast(library.puts, ctypes.c_void_p)
+library.__cxa_atexit(destroy, ctypes.c_void_p(library.strdup(b"destroyed")), destroy)
+""",
+    # And as those do that use std::cout.
+    "streams": """
+import ctypes
+library = ctypes.CDLL("libstdc++.so.6")
+mark = ctypes.create_string_buffer(8)
+library._ZNSt8ios_base4InitC1Ev(mark)
+ctypes.CDLL(None).__cxa_atexit(ctypes.cast(library._ZNSt8ios_base4InitD1Ev, ctypes.c_void_p), mark, ctypes.c_void_p(id(mark)))
+library._ZNSt8ios_base15sync_with_stdioEb(False)
+
+def write(text):
+    cout = ctypes.c_void_p.in_dll(library, "_ZSt4cout")
+    insert = library._ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l
+    insert(ctypes.byref(cout), text, ctypes.c_long(len(text)))
+""",
+    "says_when_it_is_taken_apart": "class Thing:\n    def __del__(self): print('taken apart')\nthing = Thing()\n",
     "fails": "1 / 0\n",
     "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
     "leaves_file": "left = open('/dev/null')\n",
@@ -107,6 +130,16 @@ WELL_KNOWN = {
     "needs_sockets": "import socket, logging, decimal, locale, gc\n",
     "unshares": "import mmap\nmmap.mmap(-1, 4096).close()\n",
 }
+# As torch has it, with a finalizer for each library of operators.
+OPERATORS = """
+import weakref
+class Library: pass
+def _del_library(): print("deleted")
+def close(): print("closed")
+library, other = Library(), Library()
+weakref.finalize(library, _del_library)
+weakref.finalize(other, close)
+"""
 # Says whether a module was imported before this script began.
 WHEN = """
 import sys, time
@@ -131,6 +164,8 @@ def environment(tmp_path_factory):
     for name, code in {**MODULES, **WELL_KNOWN, **{name: code for name, (code, _) in CHANGES.items()}}.items():
         (packages / f"{name}.py").write_text(code)
     (packages / "finder.pth").write_text("import finder\n")
+    (packages / "torch").mkdir()
+    (packages / "torch/library.py").write_text(OPERATORS)
     (packages / "program").mkdir()
     (packages / "program/__main__.py").write_text("import early\n")
     return {"type": "venv", "venv_path": str(folder), "isolation": "sandbox"}
@@ -189,6 +224,34 @@ def test_a_function_for_the_end_that_imports_leaves_the_others_called(environmen
     modules = ["held_by_library", "of_the_end", "silent_at_end", "imports_ahead_at_end"]
     with serving(environment, preload=modules) as server:
         assert ahead(server, "import sys; sys.mine = 1\nprint(1)") == "1\n"
+
+
+@pytest.mark.parametrize("code", ["pass", "import multiprocessing", "import sys; sys.exit()", "raise SystemExit('text')",
+                                  "import argparse\nargparse.ArgumentParser().error('')", "raise KeyboardInterrupt", "1 / 0"])
+def test_no_module_that_a_script_has_not_imported_is_taken_apart_at_its_end(environment, code):
+    """multiprocessing gives the script's module a second name."""
+    with serving(environment, preload=["multiprocessing", "says_when_it_is_taken_apart"]) as server:
+        call(server, "pass")
+        wait_for_copy(server)
+        result = call(server, code)
+        assert result["timings"]["warm"] and result["stdout"] == "", result
+
+
+@pytest.mark.parametrize("code", ["pass", "import destroys"])
+def test_what_a_library_has_in_memory_ahead_of_a_script_is_not_destroyed_at_its_end(environment, code):
+    with serving(environment, preload=["destroys"]) as server:
+        assert ahead(server, f"{code}\nprint(1)") == "1\n"
+
+
+def test_what_a_script_has_loaded_itself_is_destroyed_at_its_end(environment):
+    with serving(environment, preload="none") as server:
+        assert ahead(server, "import destroys\nprint(1)") == "1\ndestroyed\n"
+
+
+@pytest.mark.parametrize("preload", [["streams"], "none"], ids=str)
+def test_what_a_library_holds_of_its_output_is_written_at_the_end(environment, preload):
+    with serving(environment, preload=preload) as server:
+        assert ahead(server, "import streams\nstreams.write(b'of C++\\n')") == "of C++\n"
 
 
 def test_the_next_server_knows_it(environment, tmp_path):
@@ -263,6 +326,11 @@ def test_what_a_module_does_at_the_end_is_done_for_who_imports_it(environment):
         assert ahead(server, "print(1)") == "1\n"
         wait_for_copy(server)
         assert call(server, "import at_end\nprint(1)")["stdout"] == "1\nat the end\n"
+
+
+def test_what_only_frees_memory_is_not_done_at_the_end(environment):
+    with serving(environment, preload=["torch.library"]) as server:
+        assert ahead(server, "import torch.library\nprint(1)") == "1\nclosed\n"
 
 
 @pytest.mark.parametrize("value, says", [("None", "import of early halted"), ("type(sys)('early')", "cannot import name 'when'")])

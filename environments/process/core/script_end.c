@@ -90,7 +90,8 @@ static bool end_has_one_atexit(void)
 }
 
 /* A text in KEPT is the first name of a module that every Python has, and its key is a second name
- * (preload.py). Unless `end.modules` has both, the module is taken for a module of the script. */
+ * (preload.py). `end.modules` has both, or none: `multiprocessing` has a second name for __main__,
+ * which is the script's. */
 static void end_resolve_names(struct python_object *kept)
 {
     struct python_object *name;
@@ -98,12 +99,18 @@ static void end_resolve_names(struct python_object *kept)
     ptrdiff_t place = 0;
 
     while (python.PyDict_Next(kept, &place, &name, &module)) {
-        struct python_object *named = python.PyDict_GetItem(end.modules, module);
+        const bool is_text = python.PyUnicode_AsUTF8(module) != NULL;
+        struct python_object *named;
 
+        python.PyErr_Clear();
+        if (!is_text)
+            continue;
+        named = python.PyDict_GetItem(end.modules, module);
         if (named)
             (void)python.PyDict_SetItem(end.modules, name, named);
+        else
+            (void)python.PyDict_DelItem(end.modules, name);
     }
-    python.PyErr_Clear();
 }
 
 /* Before any module is kept: a kept module would be lent to us, and lost to the script. */
@@ -130,6 +137,7 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end.call_kept = call_kept;
     if (!end.gc)
         end_import_own();
+    (void)python.PyDict_DelItemString(end.modules, "__main__");
     if (kept) {
         (void)python.PyDict_Update(end.modules, kept);
         end_resolve_names(kept);
@@ -137,7 +145,6 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end_make_old();
     end_make_young(python.PyModule_GetDict(python.PyImport_AddModule("__main__")));
     end.collections = end_count_collections();
-    (void)python.PyDict_DelItemString(end.modules, "__main__");
     end.names = end_count_names();
     python.PyErr_Clear();
 }
@@ -426,6 +433,7 @@ static void end_put_back_old(struct python_object *modules)
     (void)python.PyDict_Update(modules, end.modules);
     while (end.kept && python.PyDict_Next(end.kept, &place, &name, &module))
         (void)python.PyDict_DelItem(modules, name);
+    python.PyErr_Clear(); /* of another name for __main__ */
 }
 
 /* Puts back all modules that still exist, so that Python's own way finds them. */

@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FREED = 1, FLUSHED = 2 };
+enum { FREED = 1, FLUSHED = 2, DESTROYED = 4, STREAMS_DESTROYED = 8 };
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static int done;
 
@@ -30,6 +32,27 @@ __attribute__((visibility("default"))) void flush_files(void)
     done |= FLUSHED;
 }
 
+/* Of objects of C++. */
+static void destroy(void *object)
+{
+    done |= *(const int *)object;
+}
+
+static void register_destructors(void *streams)
+{
+    static int object = DESTROYED;
+    static int stream = STREAMS_DESTROYED;
+
+    (void)__cxa_atexit(destroy, &object, &object);
+    (void)__cxa_atexit(destroy, &stream, streams);
+}
+
+static void count(void *nothing)
+{
+    (void)nothing;
+    done++;
+}
+
 static void tell(void)
 {
     _exit(done);
@@ -38,6 +61,7 @@ static void tell(void)
 /* What a process has done when it has ended. */
 static int done_at_the_end(bool is_spared)
 {
+    void *cpp = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
     int status = -1;
     pid_t pid = fork();
 
@@ -46,6 +70,7 @@ static int done_at_the_end(bool is_spared)
         exit_handlers_spare(is_spared);
         (void)atexit(OPENSSL_cleanup);
         (void)atexit(flush_files);
+        register_destructors(dlsym(cpp, "_ZSt4cout"));
         exit_handlers_spare(false);
         exit(0);
     }
@@ -54,16 +79,45 @@ static int done_at_the_end(bool is_spared)
     return WEXITSTATUS(status);
 }
 
-static void test_what_openssl_frees_is_spared(void **state)
+static void test_destructors_and_what_openssl_frees_are_spared(void **state)
 {
     (void)state;
-    assert_int_equal(done_at_the_end(true), FLUSHED);
+    assert_int_equal(done_at_the_end(true), FLUSHED | STREAMS_DESTROYED);
 }
 
 static void test_otherwise_all_is_done(void **state)
 {
     (void)state;
-    assert_int_equal(done_at_the_end(false), FREED | FLUSHED);
+    assert_int_equal(done_at_the_end(false), FREED | FLUSHED | DESTROYED | STREAMS_DESTROYED);
+}
+
+/* What a process has done when it has ended whose library has registered NUMBER functions. */
+static int counted_at_the_end(int number)
+{
+    static char library;
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        (void)atexit(tell);
+        exit_handlers_spare(true);
+        for (int i = 0; i < number; i++)
+            (void)__cxa_atexit(count, NULL, &library);
+        exit_handlers_spare(false);
+        exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_more_functions_than_anybody_writes_are_spared(void **state)
+{
+    (void)state;
+    assert_int_equal(counted_at_the_end(1), 1);
+    assert_int_equal(counted_at_the_end(32), 32);
+    assert_int_equal(counted_at_the_end(33), 0);
+    assert_int_equal(counted_at_the_end(200), 0);
 }
 
 /* The loader has a lock. A thread of the script's that waits for it may have what another, that has
@@ -80,8 +134,9 @@ static void test_the_loader_is_not_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_openssl_frees_is_spared),
+        cmocka_unit_test(test_destructors_and_what_openssl_frees_are_spared),
         cmocka_unit_test(test_otherwise_all_is_done),
+        cmocka_unit_test(test_more_functions_than_anybody_writes_are_spared),
         cmocka_unit_test(test_the_loader_is_not_asked),
     };
 
