@@ -77,7 +77,7 @@ class Place:
         self._timeout = timeout
         self._client = AsyncClient(config=config)
         self._overlay = overlay
-        self._client._code_alone = True  # no hint names an argument that the executors do not have
+        self._client._code_alone = {"installs": True} if overlay else {}  # hints name no argument, as executors have none
         self._session: Optional[AsyncSession] = None
         self._session_has_packages = False
         self._warned = environment.get("isolation") == "none"

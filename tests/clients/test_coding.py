@@ -280,5 +280,5 @@ def test_a_model_reads_of_no_argument_that_the_executors_lack(tmp_path):
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
 print(json.dumps(run(executor, ("python", "import nothing_like_it"))))
 """)
-    assert answer["exit_code"] == 1 and "Calls cannot ask for packages here" in answer["output"], answer
+    assert answer["exit_code"] == 1 and "run a block of bash with `pip install PACKAGE` first" in answer["output"], answer
     assert "environment_definition" not in answer["output"]
