@@ -78,6 +78,8 @@ class Place:
         self._client = AsyncClient(config=config)
         self._overlay = overlay
         self._client._code_alone = {"installs": True} if overlay else {}  # hints name no argument, as executors have none
+        self._directory = directory
+        self._policies = policies or {}
         self._session: Optional[AsyncSession] = None
         self._session_has_packages = False
         self._warned = environment.get("isolation") == "none"
@@ -123,17 +125,26 @@ class Place:
         return background.submit(self._run_block(language, code))
 
     async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
-        if self._overlay:
-            code = await self._overlay.carried_out(language, code)
+        told = code
+        if self._overlay and self._policies.get(language) != "save":
+            told = await self._overlay.carried_out(language, code)
         try:
             environment = await self._chosen()
         except PyexecdError as error:
             return refused_blocks(str(error))
-        result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
+        result = await self._client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout,
                                                     environment=environment)
         for ended in result.blocks:
             self._look_at(ended.result)
+            if told != code:
+                self._restore(ended.file, code)
         return result
+
+    def _restore(self, file: Optional[str], code: str) -> None:
+        """Writes CODE, as the model has it, to FILE, but in no directory that code can have put a link in place of."""
+        if self._directory is not None and file and os.sep not in file:
+            with contextlib.suppress(OSError):  # a script can have put anything there
+                write_file(pathlib.Path(self._directory) / file, code)
 
     def run_cell(self, code: str) -> Future[Result]:
         """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with

@@ -81,6 +81,22 @@ def test_what_a_block_installs_is_there_for_the_next_ones(executed):
     assert (program["exit_code"], program["output"]) == (0, "turned\n")
 
 
+def test_the_file_of_a_block_has_what_the_model_wrote(executed, tmp_path):
+    code = "# filename: setup.sh\npip install gadget==1.0"
+    (seen,) = executed(LOCAL, [["sh", code], ["python", VERSION]])
+    assert seen["output"] == "Successfully installed gadget-1.0\n1.0\n"
+    assert (tmp_path / "work" / "setup.sh").read_text().replace(" -qqq", "") == code
+
+
+def test_a_block_that_is_only_saved_installs_nothing(tmp_path, index):
+    saved = program(tmp_path, index, """
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", execution_policies={"sh": False})
+result = run(executor, ("sh", "pip install gadget"))
+print(json.dumps(open(result["code_file"]).read()))
+""")
+    assert saved.split() == ["pip", "install", "-qqq", "gadget"] and index.requests == []
+
+
 def test_packages_of_the_program_are_there_beside_what_is_installed(executed):
     """It runs in a virtual environment of its own, with pydantic."""
     (seen,) = executed(LOCAL, [["sh", "pip install gadget pydantic"], ["python", "import gadget, pydantic; print('both')"]])
