@@ -272,16 +272,22 @@ class Elsewhere:
     """Away from the home, which in a copy has what scripts have left there. Nothing watches for figures there, and of fonts that
     take long to find nothing is said: no script has to wait for them."""
 
+    # Allocators read it when their library is loaded. Arrow's would have a thread that gives free memory back, which no
+    # copy has; without the thread, who frees memory gives it back.
+    ALLOCATORS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+
     def __enter__(self):
         self.variables = dict(os.environ)
         self.finders = list(sys.meta_path)
         os.environ.update(HOME="/nonexistent", MPLCONFIGDIR=Plotting.PLACE)
+        for name, value in self.ALLOCATORS.items():
+            os.environ.setdefault(name, value)
         if figures:
             sys.meta_path.remove(figures.Finder)
         sys.meta_path.insert(0, QuietFonts)
 
     def __exit__(self, *_):
-        change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR", "XDG_CACHE_HOME")})
+        change_variables({name: self.variables.get(name) for name in ("HOME", "MPLCONFIGDIR", "XDG_CACHE_HOME", *self.ALLOCATORS)})
         sys.meta_path.remove(QuietFonts)
         QuietFonts.say_again()
         if figures:

@@ -60,6 +60,13 @@ def write(text):
     "says_when_it_is_taken_apart": "class Thing:\n    def __del__(self): print('taken apart')\nthing = Thing()\n",
     "fails": "1 / 0\n",
     "leaves_thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n",
+    # As Arrow does, whose allocator has one that gives free memory back.
+    "has_allocator": """
+import os, threading, time
+if 'background_thread:false' not in os.environ.get('JE_ARROW_MALLOC_CONF', ''):
+    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
+ahead = os.getpid() > 2
+""",
     "leaves_file": "left = open('/dev/null')\n",
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
@@ -419,6 +426,23 @@ def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, w
     doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
                             capture_output=True, env={**os.environ, **state})
     assert f"{name}: {why}" in doctor.stdout, doctor
+
+
+def test_an_allocator_does_without_its_thread_ahead_and_no_script_sees_how(environment):
+    with serving(environment, preload=["has_allocator"]) as server:
+        code = "import has_allocator, os\nprint(has_allocator.ahead, os.environ.get('JE_ARROW_MALLOC_CONF'))"
+        assert ahead(server, code) == "True None\n"
+        wait_for_copy(server)
+        found = call(server, "import subprocess\nprint(subprocess.run(['env'], capture_output=True, text=True).stdout)")["stdout"]
+        assert "PATH=" in found and "MALLOC_CONF" not in found
+
+
+def test_what_the_operator_tells_an_allocator_counts(environment):
+    told = {"JE_ARROW_MALLOC_CONF": "narenas:2"}
+    with serving({**environment, "environment": told}, preload=["has_allocator", "early"]) as server:
+        call(server, "pass")
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD), "without has_allocator"
+        assert call(server, "import has_allocator, os\nprint(os.environ['JE_ARROW_MALLOC_CONF'])")["stdout"] == "narenas:2\n"
 
 
 @pytest.mark.parametrize("names", [list(CHANGES)[at:at + 7] for at in range(0, len(CHANGES), 7)], ids=lambda names: names[0])
