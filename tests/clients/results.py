@@ -40,7 +40,7 @@ GROUPS = {
 
 NAMED = [
     (r"\b[0-9a-f]{32}\b", "HANDLE"),
-    (r"/STATE/\S*/work/[^/\s]+/", "/STATE/work/"),
+    (r"/STATE/\S*/p-[^/\s]+/", "/STATE/"),
     (r"http://127\.0\.0\.1:\d+", "http://INDEX"),
     (r"/\S*/site-packages/", "/SITE/"),
     (r"/\S*\.deps/data/", "/DATA/"),
