@@ -38,10 +38,9 @@ GROUPS = {
     "habits": "Habits from elsewhere",
 }
 
-WORK = "work"  # the folder of the state that has the working directories
 NAMED = [
     (r"\b[0-9a-f]{32}\b", "HANDLE"),
-    (rf"/STATE/\S*/{WORK}/[^/\s]+/", f"/STATE/{WORK}/"),
+    (r"/STATE/\S*/p-[^/\s]+/", "/STATE/"),
     (r"http://127\.0\.0\.1:\d+", "http://INDEX"),
     (r"/\S*/site-packages/", "/SITE/"),
     (r"/\S*\.deps/data/", "/DATA/"),

@@ -12,11 +12,12 @@ import sys
 
 PLACES = ["/root", "/home", "/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private",
           "/etc/default/useradd", "/etc/machine-id", "/var/log", "/var/lib",
-          "/boot", "/opt", "/srv", "/mnt", "/sys", "/run", "/dev/shm", "/tmp"]
+          "/boot", "/opt", "/srv", "/mnt", "/sys", "/sys/fs", "/run", "/dev/shm", "/tmp"]
 here = pathlib.Path.cwd()
 # Of what a place holds nothing is seen but the ways to what the run has.
 ways = {way for own in map(pathlib.Path, [here, sys.executable, sys.prefix, sys.base_prefix, *sys.path])
         for place in (own, own.resolve()) for way in (place, *place.parents)}
+ways |= set(map(pathlib.Path, ["/sys/fs", "/sys/fs/cgroup", "/sys/fs/meminfo"]))  # its limits
 found = []
 
 
