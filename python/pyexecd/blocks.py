@@ -8,7 +8,6 @@ import logging
 import os
 import pathlib
 import re
-import shlex
 from typing import Optional, Union
 
 from . import place
@@ -22,9 +21,6 @@ EXTENSIONS = {"python": "py", "bash": "bash", "sh": "sh", "javascript": "js", "h
 HEADS = re.compile(r"\A(exitcode: .*\n)(Code output:\nBlock 1 of 1 \(.*\): )?")
 EXIT_CODE = re.compile(r"^exitcode: .*\n", re.MULTILINE)
 LABEL = re.compile(r"^Code output: ?\n?", re.MULTILINE)
-
-# What a model is told of packages that are missing. A block cannot name an environment, but install them.
-DEFINE = re.compile(r'''To have (\w+), call with environment_definition: .*"pip_packages": \[(.*?)\].*''')
 
 # Where pip's progress would fill the output, AutoGen makes it quiet.
 PIP = {"python": re.compile(r"^(! ?pip install)(?!.*-qqq)", re.MULTILINE)}
@@ -58,13 +54,7 @@ def told(text: str, block: BlockResult, timed_out: bool) -> str:
         return block.result.stderr + block.result.stdout
     text = HEADS.sub("", text, count=1)
     text = EXIT_CODE.sub("", text, count=1) if timed_out else text
-    text = LABEL.sub("", text, count=1).removeprefix("Error output:\n")
-    return DEFINE.sub(lambda match: f"To have {match[1]}, begin with a block of sh: {installing(match[2])}", text)
-
-
-def installing(packages: str) -> str:
-    """The command that installs PACKAGES, strings of JSON."""
-    return shlex.join(["pip", "install", *re.findall(r'"([^"]*)"', packages)])
+    return LABEL.sub("", text, count=1).removeprefix("Error output:\n")
 
 
 def quiet(language: str, code: str) -> str:

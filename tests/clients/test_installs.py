@@ -185,7 +185,7 @@ echo 'import os; os.mkdir("ran-pth")' > evil.pth
 def test_a_block_that_lacks_a_package_is_told_how_to_install_it(executed):
     (seen,) = executed(LOCAL, [["python", "import bs4"]])
     assert seen["exit_code"] == 1
-    assert "To have that, begin with a block of sh: pip install beautifulsoup4\n" in seen["output"], seen
+    assert "To have that, run a block of bash with `pip install beautifulsoup4` first." in seen["output"], seen
     assert "environment_definition" not in seen["output"]
 
 
