@@ -318,15 +318,17 @@ class Plotting:
 
     NAME = "matplotlib"
     PLACE = "/tmp/matplotlib"  # in place of both; no script sees that /tmp
-    VARIABLES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "MPLBACKEND", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")
-    FILES = (".config/matplotlib/matplotlibrc", ".config/matplotlib/stylelib", ".fonts", ".local/share/fonts")
+    VARIABLES = ("MATPLOTLIBRC", "MPLBACKEND")
 
     @classmethod
     def is_own(cls):
         """Whether a script has settings or fonts of its own, so that it has to import matplotlib itself."""
         home = os.environ.get("HOME", "")
-        return (any(name in os.environ for name in cls.VARIABLES) or os.path.exists("matplotlibrc")
-                or any(os.path.exists(f"{home}/{file}") for file in cls.FILES))
+        config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        settings = os.environ.get("MPLCONFIGDIR") or f"{config}/matplotlib"
+        data = os.environ.get("XDG_DATA_HOME") or f"{home}/.local/share"
+        files = ("matplotlibrc", f"{settings}/matplotlibrc", f"{settings}/stylelib", f"{home}/.fonts", f"{data}/fonts")
+        return any(name in os.environ for name in cls.VARIABLES) or any(map(os.path.exists, files))
 
     @classmethod
     def import_more(cls):

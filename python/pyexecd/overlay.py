@@ -43,9 +43,12 @@ class Overlay:
 
     def __init__(self, environment: Mapping[str, Any], writable: Sequence[str] = ()) -> None:
         self.directory = tempfile.mkdtemp(prefix="pyexecd-")
-        self.remove = weakref.finalize(self, remove, self.directory, os.getpid())
+        # In a sandbox this is a name in a /tmp of its own; without one nobody else can have made it.
+        self._cache = tempfile.mkdtemp(prefix="pyexecd-matplotlib-", dir="/tmp")
+        self.remove = weakref.finalize(self, remove, [self.directory, self._cache], os.getpid())
         self._path = pathlib.Path(self.directory, "venv")
-        self.environment, self._beneath = definition.on_top(environment, str(self._path), writable)
+        keys, self._beneath = definition.on_top(environment, str(self._path), writable)
+        self.environment = self.without_caches(keys)
         has_network = self.environment.get("network") is True
         self._installing = definition.without(self.environment, ["network"] if has_network else [])
         self._packages = {key: environment[key] for key in definition.PACKAGE_KEYS if key in environment}
@@ -63,6 +66,11 @@ class Overlay:
     def entry(self) -> str:
         """The code by which a Python finds the packages that has started without them."""
         return f"__import__('sys').path.insert(0, {self.folder!r})"
+
+    def without_caches(self, environment: Mapping[str, Any]) -> Mapping[str, Any]:
+        """ENVIRONMENT, whose code leaves no settings and fonts of matplotlib in its directory."""
+        variables = {"MPLCONFIGDIR": self._cache, **environment.get("environment", {})}
+        return {**environment, "environment": variables}
 
     def shown_in(self, environment: Mapping[str, Any]) -> Mapping[str, Any]:
         """ENVIRONMENT, whose code can read the packages, as soon as there are some."""
@@ -124,10 +132,11 @@ class Overlay:
         return self._lock
 
 
-def remove(directory: str, process: int) -> None:
-    """Removes DIRECTORY in the process that has made it, and not in one that was forked."""
+def remove(directories: Sequence[str], process: int) -> None:
+    """Removes DIRECTORIES in the process that has made them, and not in one that was forked."""
     if os.getpid() == process:
-        shutil.rmtree(directory, ignore_errors=True)
+        for directory in directories:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def held(environment: Mapping[str, Any],
@@ -137,4 +146,5 @@ def held(environment: Mapping[str, Any],
     if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
         return environment, None
     environment, writable = definition.held(environment, directory)
-    return environment, Overlay(environment, writable)
+    made = Overlay(environment, writable)
+    return made.without_caches(environment), made

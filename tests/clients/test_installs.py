@@ -232,6 +232,17 @@ print(json.dumps(agent.generate_reply([{"role": "user", "content": message}])))
     assert answer.startswith("exitcode: 0 (execution succeeded)") and answer.endswith("gadget-1.0\n1.0\n"), answer
 
 
+@pytest.mark.parametrize("name", [LOCAL, JUPYTER])
+def test_matplotlib_leaves_nothing_in_the_directory(executed, tmp_path, name):
+    settings = {"type": "system", "executable": installed.python("data")}
+    code = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 4])\nplt.savefig('plot.png')"
+    (seen,) = executed(name, [["python", code], ["python", "import os; print(os.path.exists('plot.png'))"]],
+                       settings=settings)
+    assert seen["exit_code"] == 0 and "True" in seen["output"], seen
+    places = [tmp_path / "work" / place for place in (".config", ".cache/matplotlib")]
+    assert (tmp_path / "work" / "plot.png").exists() and not any(map(os.path.exists, places))
+
+
 # Virtual environments
 
 

@@ -107,6 +107,27 @@ def test_so_it_does_by_a_variable(run):
     assert run(code)["stdout"] == "7.0\n"
 
 
+@pytest.mark.parametrize("has_settings", [False, True])
+def test_a_place_for_settings_and_caches_can_be_named(way, tmp_path, has_settings):
+    """One that has no settings changes nothing, and the home stays empty."""
+    if not (PACKAGES / "installed").exists():
+        pytest.skip("no .deps/data: ./dev deps installs it")
+    if has_settings:
+        (tmp_path / "matplotlibrc").write_text("lines.linewidth: 7")
+    place = str(tmp_path) if has_settings else "/tmp/place"
+    code = ("import glob, os, matplotlib.pyplot as plt\nprint(plt.rcParams['lines.linewidth'], os.listdir())\n"
+            "print(any(glob.glob(os.getenv('MPLCONFIGDIR') + '/fontlist*')))")
+    with serving(way, write=[str(tmp_path)], environment={"MPLCONFIGDIR": place, "XDG_CACHE_HOME": "/tmp"}) as server:
+        directory = {}
+        for is_ahead in (False, way == "ahead" and not has_settings):
+            given = {"code": code, "timeout": SECONDS, **directory}
+            result = server.call_tool("run_python", given, timeout=SECONDS + 30)["structuredContent"]
+            directory["working_directory"] = result["working_directory"]
+            assert result["stdout"] == f"{7.0 if has_settings else 1.5} ['script.py']\n{not is_ahead}\n", result
+            again = {"code": "pass", **directory}
+            assert until_one_waits(server, lambda: server.call_tool("run_python", again), SECONDS)
+
+
 def folder(result):
     return pathlib.Path(result["script"]).parent
 
