@@ -35,7 +35,7 @@ have placeholders here; of long texts the middle is left out. The last column of
 GROUPS = {
     "answers": "Answers", "mistakes": "Mistakes", "files": "Files", "floods": "Floods",
     "hangs": "Hangs", "data": "Data", "plots": "Plots", "packages": "Packages",
-    "habits": "Habits from elsewhere",
+    "habits": "Habits from elsewhere", "surprises": "What is lost or silent elsewhere",
 }
 
 NAMED = [
