@@ -130,8 +130,8 @@ static unsigned parse_target(char **text, struct http_head *head)
         return http_head_bad(head, "the target must be a path without special characters");
     head->path = *text;
     (*text)[length] = '\0';
+    question = strchr(*text, '?');
     *text += length + 1;
-    question = strchr(head->path, '?');
     if (question) {
         *question = '\0';
         head->query = question + 1;
