@@ -21,14 +21,15 @@ enum {
 
 /* Descriptors that a zygote is started with, and limits. */
 enum {
-    ZYGOTE_ORDERS_FD = 102,  /* a socket (SOCK_SEQPACKET). An order is a byte, and beside it the
-                              * descriptors of a new worker; or the name of a module to import */
-    ZYGOTE_CORE_FD = 103,    /* the library that it loads (core/core.c) */
-    ZYGOTE_JOB_FD = 104,     /* a file: struct zygote_job, then its CONTROL_RUN */
-    ZYGOTE_RESERVE_FD = 105, /* a directory: mounts for its workers only (reserve.c) */
-    ZYGOTE_PRINTS_FD = 106,  /* a pipe: its standard output and error */
-    ZYGOTE_DESCRIPTORS = 16, /* of a worker, at most */
-    ZYGOTE_TEXT_BYTES = 256, /* of a module's name, or of an answer, with the NUL */
+    ZYGOTE_ORDERS_FD = 102,   /* a socket (SOCK_SEQPACKET). An order is a byte, and beside it the
+                               * descriptors of a new worker; or the name of a module to import */
+    ZYGOTE_CORE_FD = 103,     /* the library that it loads (core/core.c) */
+    ZYGOTE_JOB_FD = 104,      /* a file: struct zygote_job, then its CONTROL_RUN */
+    ZYGOTE_RESERVE_FD = 105,  /* a directory: mounts for its workers only (reserve.c) */
+    ZYGOTE_PRINTS_FD = 106,   /* a pipe: its standard output and error */
+    ZYGOTE_STAND_IN_FD = 107, /* only in its stand-in (core/stand_in.h): a socket to the zygote */
+    ZYGOTE_DESCRIPTORS = 16,  /* of a worker, at most */
+    ZYGOTE_TEXT_BYTES = 256,  /* of a module's name, or of an answer, with the NUL */
 };
 
 /* The first byte of each answer of a zygote, which answers when it waits, and then each name. */

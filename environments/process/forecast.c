@@ -123,7 +123,7 @@ static void forecasts_after(struct forecasts *forecasts, ev_timer *timer, double
     ev_timer_start(forecasts->loop, timer);
 }
 
-/* True when the zygote of FORECAST waits for orders, or there can be none. */
+/* True when the zygote of FORECAST has imported what it is to import, or there can be none. */
 static bool forecast_has_settled_zygote(struct forecast *forecast)
 {
     struct forecasts *forecasts = forecast->forecasts;
@@ -132,9 +132,7 @@ static bool forecast_has_settled_zygote(struct forecast *forecast)
     if (!waiting_room_restock(&forecasts->zygotes, &forecast->zygote, clock_seconds()))
         return true;
     zygote = forecast_zygote(forecast);
-    if (zygote)
-        zygote->is_ready = forecasts->ways->load(zygote, forecast->preloads);
-    return zygote && zygote->is_ready;
+    return zygote && forecasts->ways->load(zygote, forecast->preloads);
 }
 
 /* A forecast that has to wait for its zygote stays due. */

@@ -43,8 +43,8 @@ struct forecast_ways {
     struct waiting_rules zygotes;
     struct waiting_rules pythons;
 
-    /* True when ZYGOTE has imported the modules of PRELOADS, which may be NULL; else it does not
-     * wait for orders now. */
+    /* True when ZYGOTE has imported the modules of PRELOADS, or PRELOADS is NULL; else it imports
+     * one of them, and takes orders meanwhile. */
     bool (*load)(struct waiting *zygote, struct preloads *preloads);
 };
 

@@ -114,6 +114,7 @@ static void nursery_on_loaded(struct tree *tree, const char *why)
     }
     tree->end.ahead_seconds += clock_seconds() - tree->nursery->since;
     nursery_end_module(tree);
+    host_look_for_orphans(tree->host); /* the stand-in has no other parent */
     tree->nursery->note(tree, NURSERY_WAITS);
 }
 
@@ -179,10 +180,10 @@ static const char *nursery_find_module(const struct nursery *nursery,
 bool nursery_load(struct tree *tree, struct preloads *preloads)
 {
     struct nursery *nursery = tree->nursery;
-    const char *name = nursery_find_module(nursery, preloads);
+    const char *name = nursery->module ? NULL : nursery_find_module(nursery, preloads);
 
     if (!name)
-        return true;
+        return !nursery->module;
     json_object_set_new(nursery->tried, name, json_true());
     nursery->module = memory_copy_string(name);
     nursery->since = clock_seconds();

@@ -20,8 +20,8 @@ typedef void nursery_note(struct tree *tree, enum nursery_news news);
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err);
 
-/* True when the zygote of TREE, which waits for orders, has tried all modules of PRELOADS (or
- * NULL); else it begins to import the next, and waits again later. */
+/* True when the zygote of TREE has tried all modules of PRELOADS (or NULL); else it imports one of
+ * them, and takes orders meanwhile. */
 bool nursery_load(struct tree *tree, struct preloads *preloads);
 
 /* Bytes of memory that the zygote of TREE has for itself. */

@@ -67,6 +67,12 @@ if 'background_thread:false' not in os.environ.get('JE_ARROW_MALLOC_CONF', ''):
     threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
 ahead = os.getpid() > 2
 """,
+    "takes_long": """
+import os, time
+while os.getpid() > 2 and not os.path.exists(os.path.dirname(__file__) + "/go"):
+    time.sleep(0.01)
+ahead = os.getpid() > 2
+""",
     "leaves_file": "left = open('/dev/null')\n",
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
@@ -189,6 +195,12 @@ def call(server, code):
     return server.call_tool("run_python", {"code": code})["structuredContent"]
 
 
+def doctor(config, state):
+    """What `pyexecd doctor` says of CONFIG, with the variables STATE."""
+    return subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
+                          capture_output=True, env={**os.environ, **state}).stdout
+
+
 def wait_for_copy(server):
     assert until_one_waits(server, lambda: call(server, "pass"))
 
@@ -274,6 +286,30 @@ def test_the_operator_can_say_what_it_is(environment):
         assert ahead(server, WHEN) == AHEAD
     with serving(environment, preload="none") as server:
         assert ahead(server, WHEN, first=WHEN) == NOT_AHEAD
+
+
+def zygotes(server):
+    return list(filter(is_zygote, descendants(server.process.pid)))
+
+
+def test_calls_are_copies_while_something_new_is_imported(environment):
+    """The zygote's stand-in makes them."""
+    (go,) = pathlib.Path(environment["venv_path"]).glob("lib/python3*/site-packages")
+    go /= "go"
+    imports = "import takes_long\nprint(takes_long.ahead)"
+    with serving(environment) as server:
+        assert ahead(server, imports) == "False\n"
+        assert until(lambda: len(zygotes(server)) == 2)
+        for _ in range(3):
+            result = call(server, "import os\nprint(os.getpid())")
+            assert result["timings"]["warm"] and result["stdout"] == "2\n", result
+        assert len(zygotes(server)) == 2
+        go.touch()
+        try:
+            assert until(lambda: call(server, imports)["stdout"] == "True\n")
+            assert until(lambda: len(zygotes(server)) == 1)
+        finally:
+            go.unlink()
 
 
 def test_only_what_a_module_needs_comes_with_it(environment):
@@ -418,14 +454,17 @@ def test_what_cannot_be_imported_fails_as_ever(environment, name, error):
 def test_what_cannot_be_undone_is_refused_by_name(environment, tmp_path, name, why):
     config = {"environments": {"venv": environment}}
     state = {"XDG_STATE_HOME": str(tmp_path)}
+
+    def is_said():
+        call(server, "pass")
+        return f"{name}: {why}" in doctor(config, state)
+
     with Watched(config=config, environment=state) as server:
         server.initialize()
         call(server, f"if 0:\n    import {name}\nimport early")
+        assert until(is_said), doctor(config, state)
         assert until(lambda: call(server, WHEN)["stdout"] == AHEAD), "without that one"
         assert call(server, f"import {name}")["success"]
-    doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
-                            capture_output=True, env={**os.environ, **state})
-    assert f"{name}: {why}" in doctor.stdout, doctor
 
 
 def test_an_allocator_does_without_its_thread_ahead_and_no_script_sees_how(environment):
@@ -452,10 +491,8 @@ def test_what_changes_the_python_of_scripts_that_do_not_import_it_is_refused_by_
 
     def missing():
         call(server, "pass")
-        doctor = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", "/dev/stdin"], input=json.dumps(config), text=True,
-                                capture_output=True, env={**os.environ, **state})
-        return [name for name in names if not any(f" {name}: " in line and CHANGES[name][1] in line
-                                                  for line in doctor.stdout.splitlines())]
+        lines = doctor(config, state).splitlines()
+        return [name for name in names if not any(f" {name}: " in line and CHANGES[name][1] in line for line in lines)]
 
     with Watched(config=config, environment=state) as server:
         server.initialize()

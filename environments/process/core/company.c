@@ -41,6 +41,13 @@ static bool company_is_below(const char *text)
     return numbers[strspn(numbers, "0123456789")] == '\t';
 }
 
+/* True for an earlier stand-in, which nobody has reaped yet: it has no memory any more, and no
+ * parent in our namespace. */
+static bool company_has_ended(const char *text, int parent)
+{
+    return parent == 0 && !*company_field(text, "\nVmSize:");
+}
+
 /* Workers and their supervisors are in namespaces of their own, and the supervisors are children of
  * the server. A process that a library has left is a child of the zygote or, once its parent has
  * ended, of the first process. */
@@ -54,17 +61,18 @@ static bool company_is_strange(const char *name)
         return false;
     company_read(name, text);
     parent = (int)strtol(company_field(text, "\nPPid:\t"), NULL, 10);
-    return *text && (!company_is_below(text) || parent == COMPANY_FIRST || parent == (int)getpid());
+    return *text && !company_has_ended(text, parent) &&
+           (!company_is_below(text) || parent == COMPANY_FIRST || parent == (int)getpid());
 }
 
-bool company_is_left(void)
+bool company_is_left(pid_t stand_in)
 {
     DIR *list = opendir("/proc");
     const struct dirent *entry;
     bool is_left = !list;
 
     while (list && !is_left && (entry = readdir(list)))
-        is_left = company_is_strange(entry->d_name);
+        is_left = strtol(entry->d_name, NULL, 10) != stand_in && company_is_strange(entry->d_name);
     if (list)
         closedir(list);
     return is_left;

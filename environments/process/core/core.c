@@ -13,6 +13,7 @@
 #include "environments/process/core/script_end.h"
 #include "environments/process/core/script_run.h"
 #include "environments/process/core/stacks.h"
+#include "environments/process/core/stand_in.h"
 #include "environments/process/core/zygote.h"
 
 #include <dlfcn.h>
@@ -190,7 +191,7 @@ static const char *core_find_fault(size_t shared)
         return "prints something";
     if (mappings_count_shared() != shared)
         return "leaves shared memory";
-    return company_is_left() ? "leaves a process" : NULL;
+    return company_is_left(stand_in_pid()) ? "leaves a process" : NULL;
 }
 
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])

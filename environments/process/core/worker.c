@@ -155,7 +155,7 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     if (dup3(descriptors[ZYGOTE_ORDER_CONTROL], CONTROL_FD, O_CLOEXEC) < 0)
         _exit(1);
     close(descriptors[ZYGOTE_ORDER_CONTROL]);
-    kernel_close(ZYGOTE_ORDERS_FD, ZYGOTE_PRINTS_FD); /* nobody but the zygote gets orders */
+    kernel_close(ZYGOTE_ORDERS_FD, ZYGOTE_STAND_IN_FD); /* nobody but the zygote gets orders */
     networks_forget_others();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_GET_NAME, worker.name);

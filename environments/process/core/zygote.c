@@ -3,6 +3,7 @@
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
 #include "environments/process/core/networks.h"
+#include "environments/process/core/stand_in.h"
 #include "environments/process/core/worker.h"
 #include "environments/process/policy.h"
 
@@ -32,7 +33,7 @@ static int zygote_compare(const void *one, const void *other)
 
 static bool zygote_is_ours(int fd)
 {
-    return fd == CONTROL_FD || (fd >= ZYGOTE_ORDERS_FD && fd <= ZYGOTE_PRINTS_FD);
+    return fd == CONTROL_FD || (fd >= ZYGOTE_ORDERS_FD && fd <= ZYGOTE_STAND_IN_FD);
 }
 
 /* Lists the open descriptors that are not ours, and the gate of workers. False when a copy cannot
@@ -80,6 +81,12 @@ static bool zygote_read_job(struct worker_job *job)
     return true;
 }
 
+/* What a zygote and its stand-in do. */
+struct zygote_service {
+    const struct zygote_hooks *hooks;
+    const struct worker_job *job;
+};
+
 /* An order: the name of a module, or descriptors. */
 struct zygote_order_message {
     char name[ZYGOTE_TEXT_BYTES];
@@ -120,11 +127,34 @@ static bool zygote_copy(const struct zygote_hooks *hooks, const struct worker_jo
     return made == 0;
 }
 
-static bool zygote_load(const struct zygote_hooks *hooks, const char *name)
+/* In the stand-in: serves until the zygote is back. Its workers make networks of their own. */
+static void zygote_stand_in(const void *data)
 {
-    char why[ZYGOTE_TEXT_BYTES] = "";
-    enum zygote_answer answer = hooks->load(name, why);
+    const struct zygote_service *service = data;
+    struct zygote_order_message order;
 
+    networks_forget_others();
+    networks_forget();
+    service->hooks->after();
+    while (stand_in_wait(ZYGOTE_ORDERS_FD) && zygote_receive(&order) &&
+           order.count > ZYGOTE_ORDER_ERRORS && zygote_copy(service->hooks, service->job, &order))
+        ;
+}
+
+static bool zygote_load(const struct zygote_service *service, const char *name)
+{
+    char why[ZYGOTE_TEXT_BYTES] = "there is no room for a stand-in";
+    enum zygote_answer answer = ZYGOTE_NOT_LOADED;
+    bool has_stand_in;
+
+    service->hooks->before();
+    has_stand_in = stand_in_begin(zygote_stand_in, service);
+    service->hooks->after();
+    if (has_stand_in) {
+        *why = '\0';
+        answer = service->hooks->load(name, why);
+        stand_in_end();
+    }
     return zygote_answer(answer, why) && answer != ZYGOTE_SPOILT;
 }
 
@@ -159,6 +189,7 @@ static bool zygote_learn(const struct zygote_hooks *hooks)
 void zygote_serve(const struct zygote_hooks *hooks)
 {
     struct worker_job job = {.prepare = hooks->prepare, .begin = hooks->begin};
+    const struct zygote_service service = {.hooks = hooks, .job = &job};
     struct zygote_order_message order;
     bool has_learnt = false; /* since the last module */
     bool goes_on =
@@ -169,7 +200,7 @@ void zygote_serve(const struct zygote_hooks *hooks)
     while (goes_on && zygote_receive(&order)) {
         const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
 
-        goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(hooks, order.name);
+        goes_on = is_copy ? zygote_copy(hooks, &job, &order) : zygote_load(&service, order.name);
         zygote_copies = is_copy ? zygote_copies + 1 : 0;
         has_learnt = goes_on && ((has_learnt && is_copy) || zygote_learn(hooks));
     }
