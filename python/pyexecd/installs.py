@@ -35,6 +35,7 @@ HARMLESS = {"-qqq", "-U", "--upgrade", "--user", "--no-cache-dir", "--disable-pi
 WITH_VALUE = {"--progress-bar", "--timeout", "--default-timeout", "--retries", "--root-user-action",
               "--upgrade-strategy"}
 HELP = {"-h", "--help"}
+OWN_VENV = re.compile(r"\b(?:activate|venv|virtualenv|conda)\b")
 MOST = 16  # commands of a block; others are left to the script
 
 IMPOSSIBLE = ("pip install: {} is not possible here, and nothing was installed. Name packages of the index without it, "
@@ -98,7 +99,7 @@ async def replaced(code: str, pattern: Pattern[str], outcome: Callable[[Match[st
 async def in_shell(code: str, install: Install) -> str:
     """CODE of a shell, whose commands that install have been carried out."""
     async def outcome(match: Match[str]) -> str:
-        if is_text(code, match.start()) or HELP.intersection(match["arguments"].split()):
+        if is_left(code, match.start()) or HELP.intersection(match["arguments"].split()):
             return match[0]
         redirections = "".join(REDIRECTION.findall(match["arguments"]))
         done, text = await carry_out(read(REDIRECTION.sub(" ", match["arguments"])), install)
@@ -108,11 +109,12 @@ async def in_shell(code: str, install: Install) -> str:
     return await replaced(code, SHELL, outcome)
 
 
-def is_text(code: str, start: int) -> bool:
-    """Whether START in CODE, of a shell, is in quotes of its line or in or behind a document of the script's own."""
+def is_left(code: str, start: int) -> bool:
+    """Whether what begins at START of CODE is left to the shell: text in quotes, or in or behind a document of the
+    script's own, and what goes to a virtual environment that the script has made or entered."""
     before = code[:start]
     line = before[before.rfind("\n") + 1:]
-    return "<<" in before or line.count('"') % 2 == 1 or line.count("'") % 2 == 1
+    return bool("<<" in before or line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or OWN_VENV.search(before))
 
 
 async def in_cell(code: str, install: Install) -> str:

@@ -410,6 +410,7 @@ def carried_out(form, code):
     ("pip install --retries 3 --timeout=9 a", [["a"]]), ("pip install a~=1.0,!=1.1", [["a~=1.0,!=1.1"]]),
     ("pip install a > log 2>&1", [["a"]]), ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
     ("pip install `cat a`", []), ("echo 'x && pip install a'", []), ("cat > x <<END\npip install a\nEND\n", []),
+    ("python3 -m venv e && . e/bin/activate && pip install a", []), ("source e/bin/activate\npip install a", []),
     ("# pip install a", []), ("pip download a", []), ("pip install --help", [])])
 def test_commands_of_a_shell(code, asked):
     left, seen = carried_out(installs.in_shell, code)
