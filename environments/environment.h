@@ -82,8 +82,8 @@ struct environment_kind {
     /* A call can define one only if the operator allows images or paths. */
     bool is_restricted;
 
-    /* False when this machine has nothing that could run one, so that models are not told of it;
-     * NULL: it always has. */
+    /* False when this machine has nothing that could run one now, so that models are not told of
+     * it; NULL: it always has. */
     bool (*is_possible)(void);
 };
 

@@ -57,13 +57,15 @@ static const struct key_rule *find_rule(const char *key)
     return NULL;
 }
 
-/* False when KEY of the definition has been refused. A key that no type has is left to the schema,
- * which suggests a similar one. */
-static bool check_key(struct caller_check *check, const char *key)
+/* False when KEY of the definition has been refused, or its VALUE is null, which stands for
+ * nothing. A key that no type has is left to the schema, which suggests a similar one. */
+static bool check_key(struct caller_check *check, const char *key, const json_t *value)
 {
     const char *type = json_object_get_string(check->result->definition, "type");
     AUTO_FREE char *types = definition_schemas_types(check->rules->schemas, key);
 
+    if (types && json_is_null(value))
+        return false;
     if (types && !definition_schema_has(check->schema, key))
         caller_check_refuse(check, key, "is a key of type %s, not of %s", types, type);
     else if (types && !find_rule(key))
@@ -81,7 +83,7 @@ static void check_keys(struct caller_check *check)
     void *next;
 
     json_object_foreach_safe (definition, next, key, value)
-        if (!check_key(check, key))
+        if (!check_key(check, key, value))
             json_object_del(definition, key);
 }
 
@@ -217,21 +219,43 @@ const struct environment_settings *caller_rules_settings(const struct caller_rul
 
 /* The schema for models */
 
-/* Whether there can be a definition of KIND at all. */
-static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)
+/* Whether the rules allow a definition of KIND at all. */
+static bool is_permitted(const struct caller_rules *rules, const struct environment_kind *kind)
 {
-    return (!kind->is_restricted || json_array_size(rules->allowed_images) > 0) &&
-           (!kind->is_possible || kind->is_possible());
+    return !kind->is_restricted || json_array_size(rules->allowed_images) > 0;
 }
 
-static json_t *possible_types(const struct caller_rules *rules)
+/* The same, and this machine could run it, too. */
+static bool is_possible(const struct caller_rules *rules, const struct environment_kind *kind)
+{
+    return is_permitted(rules, kind) && (!kind->is_possible || kind->is_possible());
+}
+
+/* The names of the kinds that are SUCH. New reference. */
+static json_t *types_that(const struct caller_rules *rules,
+                          bool (*such)(const struct caller_rules *rules,
+                                       const struct environment_kind *kind))
 {
     json_t *types = json_array();
 
     for (size_t i = 0; i < environment_kinds_count(); i++)
-        if (is_possible(rules, environment_kinds_at(i)))
+        if (such(rules, environment_kinds_at(i)))
             json_array_append_new(types, json_string(environment_kinds_at(i)->name));
     return types;
+}
+
+/* A type that is allowed, but not possible now, is not told, and not excluded either: what it needs
+ * may be there when it is asked for. New reference. */
+static json_t *describe_type(const struct caller_rules *rules)
+{
+    AUTO_JSON json_t *allowed = types_that(rules, is_permitted);
+    AUTO_JSON json_t *possible = types_that(rules, is_possible);
+    AUTO_FREE char *list = json_list(possible);
+
+    if (json_equal(allowed, possible))
+        return json_pack("{s:s, s:O}", "type", "string", "enum", allowed);
+    return json_pack("{s:s, s:o}", "type", "string", "description",
+                     json_string_format("One of: %s.", list));
 }
 
 static bool is_shown(const struct caller_rules *rules, const struct key_rule *rule)
@@ -321,8 +345,7 @@ json_t *caller_rules_schema(const struct caller_rules *rules, struct process_hos
 {
     AUTO_FREE char *held = caller_rules_describe_sandbox(rules, host);
     AUTO_FREE char *paths = json_list(rules->allowed_paths);
-    json_t *properties =
-        json_pack("{s:{s:s, s:o}}", "type", "type", "string", "enum", possible_types(rules));
+    json_t *properties = json_pack("{s:o}", "type", describe_type(rules));
 
     for (size_t i = 0; i < KEY_RULES; i++) {
         const char *key = key_rules[i].key;

@@ -437,13 +437,15 @@ static void test_a_model_is_not_told_of_containers_without_an_engine(void **stat
 {
     AUTO_JSON json_t *schema = NULL;
     AUTO_FREE char *names = NULL;
+    AUTO_FREE char *type = NULL;
     const json_t *packages;
 
     setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock", 1);
     names = shown(*state, &schema);
     setenv("DOCKER_HOST", ENGINE, 1);
     packages = json_object_get(json_object_get(schema, "properties"), "pip_packages");
-    assert_types(schema, "[\"system\",\"venv\"]");
+    type = json_text(json_object_get(json_object_get(schema, "properties"), "type"));
+    assert_string_equal(type, "{\"type\":\"string\",\"description\":\"One of: system, venv.\"}");
     assert_string_equal(names,
                         "type python_version system_site_packages pip_packages environment ");
     assert_non_null(strstr(json_object_get_string(packages, "description"), "venv: Python"));
