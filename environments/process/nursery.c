@@ -24,6 +24,9 @@
 #define WORKER_MOST_SECONDS      16. /* the same where all is slow */
 #define WORKER_STARTS            16. /* the same, in starts of its zygote */
 
+/* The first process, the zygote, its stand-in, and a copy that shows what scripts change. */
+enum { NURSERY_PROCESSES = 4 };
+
 struct nursery {
     bool has_had_worker; /* a worker has once waited for its code */
     nursery_note *note;
@@ -283,6 +286,17 @@ static void nursery_watch(struct tree *tree)
         ev_io_start(host_loop(tree->host), &tree->stream_watchers[i]);
 }
 
+/* The zygote's copies do not count for the limit of its workers, which have leaves of their own. */
+static int nursery_limit(struct tree *tree, const struct process_limits *limits, struct error *err)
+{
+    if (tree_limit(tree, limits, err) < 0)
+        return -1;
+    if (!tree->leaf)
+        return 0;
+    return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + NURSERY_PROCESSES,
+                             err);
+}
+
 struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan,
                          struct forecast *forecast, nursery_note *note, struct error *err)
 {
@@ -302,7 +316,7 @@ struct tree *nursery_new(struct process_host *host, const struct tree_plan *plan
     tree_begin(tree, &spawned);
     nursery_watch(tree);
     tree->forecast = forecast_hold(forecast);
-    if (tree_limit(tree, &forecast->limits, err) < 0)
+    if (nursery_limit(tree, &forecast->limits, err) < 0)
         tree_kill(tree);
     return tree;
 }
