@@ -117,7 +117,8 @@ class AsyncClient:
     async def _begin(self) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._connection.start)
-            answer = await self._exchange("initialize", calls.initialize(self._code_alone), None, self._timeout or calls.START_SECONDS)
+            answer = await self._exchange("initialize", calls.initialize(self._code_alone), None,
+                                          self._timeout or calls.START_SECONDS)
             self._connection.agree(answer["protocolVersion"])
             self.server_info = answer["serverInfo"]
         except BaseException:

@@ -83,11 +83,11 @@ static void run_answer_add_session(json_t *lines, const struct invocation *invoc
     const char *asked = json_object_get_string(invocation->arguments, "session");
     const char *name = facts->setting->session;
 
-    if (!name || invocation->client.sends_code_alone)
+    if (!name)
         return;
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
-    else if (!asked || strcmp(asked, name) != 0)
+    else if (!invocation->client.sends_code_alone && (!asked || strcmp(asked, name) != 0))
         json_array_append_new(
             lines,
             json_string_format("To go on with these variables, pass session: \"%s\".", name));
