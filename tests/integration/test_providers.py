@@ -20,6 +20,13 @@ SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schemas" / "config.json"
 KINDS = json.loads(SCHEMA.read_text("utf-8"))["$defs"]["environment"]["properties"]["type"]["enum"]
 
 
+@pytest.fixture(autouse=True)
+def engine(tmp_path, monkeypatch):
+    """Models are told of containers only where there may be an engine: here something that looks like its socket."""
+    (tmp_path / "docker.sock").write_text("")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+
+
 def documents(text):
     """The JSON documents in TEXT, one after the other."""
     decoder = json.JSONDecoder()
