@@ -124,6 +124,7 @@ class Gemini(Agent):
             "mcpServers": {SERVER: {**way, "trust": True}},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
+            "model": {"disableLoopDetection": True},  # after 30 calls it asks the model, of which ours knows nothing
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
             "security": {"auth": {"selectedType": "gemini-api-key"}},
         }))
