@@ -23,7 +23,7 @@ static void kept_size_on_answer(struct engine_request *request, const struct eng
         size->exceeded(size);
         return;
     }
-    if (size->is_last) {
+    if (size->finished_at > 0 && size->asked_at >= size->finished_at) {
         kept_size_end(size);
         return;
     }
@@ -53,7 +53,7 @@ static void kept_size_on_timer(struct ev_loop *loop, ev_timer *timer, int events
 
 void kept_size_watch(struct kept_size *size, const char *id)
 {
-    size->is_last = false;
+    size->finished_at = 0;
     if (size->path)
         return;
     size->path = memory_format("/containers/%s/json?size=1", id);
@@ -63,10 +63,7 @@ void kept_size_watch(struct kept_size *size, const char *id)
 
 void kept_size_finish(struct kept_size *size)
 {
-    if (!size->path)
-        return;
-    size->is_last = true;
-    kept_size_ask(size);
+    size->finished_at = clock_seconds();
 }
 
 void kept_size_end(struct kept_size *size)

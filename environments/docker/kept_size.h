@@ -21,13 +21,15 @@ struct kept_size {
     char *path; /* owned: of the question; NULL: nothing is watched */
     ev_timer timer;
     struct engine_request request;
-    double asked_at; /* clock_seconds() */
-    bool is_last;    /* this answer ends the watch */
+    double asked_at;    /* clock_seconds() */
+    double finished_at; /* clock_seconds(); 0: a call runs. A later question ends the watch */
 };
 
 /* Watches the container with this ID, or goes on watching it. */
 void kept_size_watch(struct kept_size *size, const char *id);
 
-/* Asks a last time, now. Nothing writes in the container any more. */
+/* Nothing writes in the container any more: the next question is the last, unless a call comes
+ * before. It is not asked at once: the engine would answer it while the next call's run is started.
+ */
 void kept_size_finish(struct kept_size *size);
 void kept_size_end(struct kept_size *size);

@@ -300,3 +300,15 @@ def test_a_call_that_was_too_quick_for_the_limit_costs_the_container(docker_serv
         server.run(BIG)
         assert leftovers.until(lambda: containers(engine) == [])
         assert not is_there(server)
+
+
+def test_calls_that_follow_each_other_at_once_are_limited_together(docker_server):
+    with docker_server({**KEEP, "limits": {"disk": "64MiB"}}) as server:
+        server.initialize()
+        server.run("open('/opt/there', 'w')")
+
+        def the_next_call_meets_the_limit():
+            result = server.run(f"{IS_THERE}; import tempfile; os.write(tempfile.mkstemp(dir='/opt')[0], bytes(8 << 20))")
+            return "grew beyond the limit" in (result["error"] or "") or result["stdout"] == "False\n"
+
+        assert any(the_next_call_meets_the_limit() for _ in range(60))
