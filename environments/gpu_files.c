@@ -63,11 +63,21 @@ static void gpu_files_for_each(struct gpu_files *files, const char *pattern,
     globfree(&found);
 }
 
+/* A script of a server that is root has a uid of its own, and joins the groups of its devices. */
+static bool gpu_files_can_use(const char *path, const struct stat *status)
+{
+    if (geteuid() != 0)
+        return access(path, R_OK | W_OK) == 0;
+    return (status->st_mode & 0006) == 0006 ||
+           ((status->st_mode & 0060) == 0060 && status->st_gid != 0);
+}
+
+/* Some files are for administrators alone, such as most of /dev/nvidia-caps. */
 static void gpu_files_look_at_device(struct gpu_files *files, const char *path)
 {
     struct stat status;
 
-    if (lstat(path, &status) == 0 && S_ISCHR(status.st_mode))
+    if (lstat(path, &status) == 0 && S_ISCHR(status.st_mode) && gpu_files_can_use(path, &status))
         gpu_files_add(&files->devices, path);
 }
 

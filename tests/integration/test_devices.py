@@ -34,6 +34,8 @@ show dri/card0 tty
 if [ "$KIND" = made ]; then
     mknod -m 660 "$new/dri/renderD128" c 1 5
     chown 0:44 "$new/dri/renderD128"
+    mkdir "$new/nvidia-caps"
+    mknod -m 400 "$new/nvidia-caps/nvidia-cap1" c 1 3  # for administrators
 elif [ "$KIND" = shown ]; then
     show dri/renderD128 zero
 fi
@@ -92,6 +94,35 @@ print(json.dumps({{
 }}))
 """
 
+# What a driver does to its threads, which is pthread_setname_np(3) of another thread; and what can be written in /proc.
+NAMES = """
+import ctypes, errno, json, os, threading
+rename = ctypes.CDLL(None).pthread_setname_np
+rename.argtypes = [ctypes.c_ulong, ctypes.c_char_p]
+end = threading.Event()
+thread = threading.Thread(target=end.wait)
+thread.start()
+number = rename(thread.ident, b"cuda-handler")
+with open(f"/proc/self/task/{thread.native_id}/comm") as file:
+    name = file.read().strip()
+end.set()
+def is_open(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+def is_remounted(path):
+    return ctypes.CDLL(None).mount(None, path.encode(), None, 0x20 | 0x1000, None) == 0  # MS_REMOUNT | MS_BIND
+kernels = [entry.path for entry in os.scandir("/proc") if not entry.name.isdigit() and not entry.is_symlink()]
+written = [path for path in kernels if is_open(path) or is_remounted(path)]
+for top in kernels:
+    for folder, _, names in os.walk(top):
+        written += filter(is_open, (os.path.join(folder, name) for name in names))
+print(json.dumps({"refused": errno.errorcode.get(number), "name": name, "written": written, "seen": len(kernels),
+                  "made": [is_open(f"/proc/1/{name}") for name in ("mem", "oom_score_adj")]}))
+"""
+
 
 def machine(kind, *denied):
     """The command of a server on a machine with a GPU of this KIND."""
@@ -117,6 +148,17 @@ def used(command, **more):
         result = server.call_tool("run_python", {"code": USES})["structuredContent"]
         assert result["success"], result
         return json.loads(result["stdout"]), result["containment"]
+
+
+def names(definition, command=None, calls=3, **arguments):
+    """What a script can write in /proc, and the result."""
+    environments = {"default_environment": "held", "environments": {"held": {"type": "system", **definition}}}
+    with client.Server(config={**environments, "sessions": {"number": 1}}, command=command) as server:
+        server.initialize()
+        for _ in range(calls):  # cold at first, then in a worker if the definition allows one
+            result = server.call_tool("run_python", {"code": NAMES, "timeout": 50, **arguments})["structuredContent"]
+            assert result["success"], result
+        return json.loads(result["stdout"]), result
 
 
 def needs_own_root(containment):
@@ -147,6 +189,37 @@ def test_what_the_kernel_says_of_an_opened_gpu_is_read_and_nothing_else_of_sys()
     assert found["class of another"] == "ENOENT"
     assert found["sys"] == ["bus", "class", "dev", "devices", "fs", "module"]
     assert found["written"] == found["made"] == "EROFS"
+
+
+@pytest.mark.parametrize("way", [{"start": "cold"}, {"start": "warm"}], ids=["cold", "warm"])
+def test_with_an_opened_gpu_threads_get_names_and_nothing_of_the_kernel_is_written(way):
+    found, result = names({"isolation": "sandbox", "devices": ["gpu"], **way}, machine(kind()))
+    needs_own_root(result["containment"])
+    assert found["refused"] is None and found["name"] == "cuda-handler", found
+    assert found["seen"] > 10 and found["written"] == []
+    assert not found["made"][0]  # the memory of its supervisor
+
+
+def test_with_an_opened_gpu_threads_of_a_session_get_names():
+    found, result = names({"isolation": "sandbox", "devices": ["gpu"]}, machine(kind()), calls=1, session="new")
+    needs_own_root(result["containment"])
+    assert found["refused"] is None and found["name"] == "cuda-handler", found
+    assert found["written"] == []
+
+
+def test_without_a_sandbox_threads_get_names_and_nothing_of_the_kernel_is_written():
+    found, result = names({"isolation": "none"})
+    assert found["written"] == []
+    if os.geteuid() == 0:
+        assert found["refused"] == "EROFS"  # uid 0 owns what the kernel shows among the files of processes
+    elif result["containment"]["process_tree"] == "pid namespace":
+        assert found["refused"] is None and found["name"] == "cuda-handler", found
+
+
+def test_without_an_opened_gpu_nothing_is_written_in_proc():
+    found, result = names({"isolation": "sandbox"})
+    needs_own_root(result["containment"])
+    assert found["refused"] in ("EROFS", "EACCES") and found["written"] == []
 
 
 def test_a_gpu_that_is_not_opened_is_not_there():

@@ -48,7 +48,7 @@ static void worker_prepare(struct runner_preparation *preparation, const struct 
         runner_need(NEED_ALWAYS, network_prepare(), "cannot prepare an own network");
     runner_need(NEED_ALWAYS, unshare(CLONE_NEWCGROUP), "cgroup namespace: unshare");
     script_prepare(preparation);
-    root_renew(program);
+    root_renew(program, preparation->layers);
     runner_need(NEED_ALWAYS, chdir("/"), "cannot enter /");
     preparation->rules = preparation->layers & LAYER_FILES ? files_prepare(preparation) : -1;
     runner_need(NEED_ALWAYS, preparation->layers & LAYER_FILES ? preparation->rules : 0,

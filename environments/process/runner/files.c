@@ -164,6 +164,8 @@ int files_restrict(const struct runner_preparation *preparation, const struct pr
 
     if (files_allow_paths(rules, program->paths) < 0 ||
         (has_root && files_allow(rules, ROOT_LIMITS_GROUP, LANDLOCK_READ) < 0) ||
+        (has_root && program_has_devices(program) &&
+         files_allow(rules, "/proc", LANDLOCK_WRITE) < 0) ||
         (preparation->has_mounts && files_allow(rules, "/dev/shm", LANDLOCK_WRITE) < 0))
         return -1;
     if (landlock_restrict(rules) == 0)

@@ -8,6 +8,7 @@
 #include "environments/process/runner/message.h"
 #include "environments/process/runner/mounts.h"
 #include "environments/process/runner/network.h"
+#include "environments/process/runner/proc.h"
 #include "environments/process/runner/root.h"
 #include "environments/process/runner/runner.h"
 #include "environments/process/runner/script.h"
@@ -91,13 +92,14 @@ static void preparation_add_missing(struct runner_preparation *preparation, cons
 
 /* A /proc with the processes of the program only. Where parts of /proc are covered, as in a
  * container, the kernel refuses a new one. Runs work without it, so they are not refused. */
-static void preparation_mount_proc(struct runner_preparation *preparation)
+static bool preparation_mount_proc(struct runner_preparation *preparation)
 {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
-        return;
+        return true;
     if (errno != EPERM)
         runner_refuse(NEED_NAMESPACES, "cannot mount /proc");
     preparation_add_missing(preparation, "own /proc (the script sees the host's)");
+    return false;
 }
 
 /* A program under the uid that owns the cgroups could move out of its own, or lift the limits. */
@@ -130,6 +132,19 @@ static void prepare_mounts_alone(struct runner_preparation *preparation)
         note_open_kernel(preparation);
 }
 
+/* Seals the kernel, in the machine's root. A program that no sandbox holds writes files of its
+ * processes, as it would outside of a tree, unless it is uid 0 (proc.h). */
+static void prepare_kernel(struct runner_preparation *preparation)
+{
+    const bool has_proc = preparation_mount_proc(preparation);
+
+    if (*preparation->cgroups)
+        cover_cgroups();
+    runner_need(NEED_NAMESPACES, mounts_seal_kernel(), "cannot make /proc and /sys read-only");
+    if (has_proc && !(preparation->layers & LAYERS_OF_SANDBOX) && !proc_is_owned())
+        runner_need(NEED_NAMESPACES, proc_open_processes(), "cannot open files of processes");
+}
+
 static void prepare_mounts(struct runner_preparation *preparation)
 {
     runner_need(NEED_NAMESPACES, mounts_make_private(preparation->layers & LAYER_ROOT),
@@ -143,10 +158,7 @@ static void prepare_mounts(struct runner_preparation *preparation)
         runner_need(NEED_ROOT, root_prepare(preparation), "cannot make an own root");
         return;
     }
-    preparation_mount_proc(preparation);
-    if (*preparation->cgroups)
-        cover_cgroups();
-    runner_need(NEED_NAMESPACES, mounts_seal_kernel(), "cannot make /proc and /sys read-only");
+    prepare_kernel(preparation);
 }
 
 static enum filter choose_filter(const struct runner_preparation *preparation)

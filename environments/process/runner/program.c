@@ -52,6 +52,14 @@ static bool program_take_descriptors(struct program *program,
            (!run->has_outlet || program->outlet >= 0);
 }
 
+bool program_has_devices(const struct program *program)
+{
+    for (char **path = program->paths; *path; path++)
+        if (**path == CONTROL_DEVICE)
+            return true;
+    return false;
+}
+
 bool program_parse(struct program *program, char *payload, size_t length,
                    const int descriptors[CONTROL_DESCRIPTORS])
 {

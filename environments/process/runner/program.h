@@ -24,6 +24,9 @@ struct program {
     size_t length;
 };
 
+/* True when the sandbox of PROGRAM has devices. */
+bool program_has_devices(const struct program *program);
+
 /* Splits the payload of a CONTROL_RUN, which has at least a struct control_run. False when it is
  * malformed, or a descriptor that it needs is -1 in DESCRIPTORS. */
 bool program_parse(struct program *program, char *payload, size_t length,

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "environments/process/runner/identity.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/proc.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/reserve.h"
 #include "environments/process/runner/root_limits.h"
@@ -500,5 +501,8 @@ int root_show(const struct runner_preparation *preparation, const struct program
         return root_fail(ret_subject, "the root");
     if (!program->run.is_zygote && root_limits_lay_over() < 0)
         return root_fail(ret_subject, "/proc/meminfo");
+    if (!program->run.is_zygote && proc_is_written(preparation->layers, program) &&
+        proc_open_processes() < 0)
+        return root_fail(ret_subject, "files of processes");
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "environments/process/runner/kernel.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/proc.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/reserve.h"
 #include "environments/process/runner/root.h"
@@ -84,7 +85,7 @@ static void renewal_mount_proc(void)
                 "/proc");
 }
 
-void root_renew(const struct program *program)
+void root_renew(const struct program *program, unsigned layers)
 {
     struct renewal renewal = {.count = 0};
     mode_t before = umask(0);
@@ -94,6 +95,8 @@ void root_renew(const struct program *program)
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=65536",
              (unsigned long long)program->run.shared_bytes);
     renewal_mount_proc();
+    if (proc_is_written(layers, program))
+        runner_need(NEED_ALWAYS, proc_open_processes(), "files of processes");
     runner_need(NEED_ALWAYS, root_limits_lay_over(), "/proc/meminfo");
     renewal_mount("tmpfs", "/tmp", MS_NODEV, options);
     snprintf(options, sizeof options, "mode=1777,size=%llu,nr_inodes=16384",

@@ -4,5 +4,5 @@
 struct program;
 
 /* In the supervisor of a worker of PROGRAM, within namespaces of its own and in its reserve: makes
- * its own root from its zygote's. Does not return at a failure. */
-void root_renew(const struct program *program);
+ * its own root, as LAYERS have it, from its zygote's. Does not return at a failure. */
+void root_renew(const struct program *program, unsigned layers);
