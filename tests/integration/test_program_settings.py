@@ -34,6 +34,19 @@ print(json.dumps([{{name: read(name) for name in {list(SETTINGS)}}}, write("R/ld
 """
 MOUNT = 'mount --bind "$0" /etc && exec "$@"'
 
+CACHES = """
+mount -t tmpfs none /var/cache && mkdir /var/cache/fontconfig /var/cache/debconf &&
+echo fonts >/var/cache/fontconfig/le64.cache-8 && exec "$@"
+"""
+LOOK_AT_CACHES = """
+import os
+print(os.listdir("/var/cache"), open("/var/cache/fontconfig/le64.cache-8").read().strip())
+try:
+    os.mkdir("/var/cache/fontconfig/own")
+except OSError as error:
+    print(error.strerror)
+"""
+
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0,
     reason="only root can have another /etc")
@@ -63,3 +76,14 @@ def test_programs_find_their_settings_and_no_passwords(etc):
             pytest.skip("no root of its own here")
         assert seen == SETTINGS
         assert written == "Read-only file system"
+
+
+def test_fonts_are_found_by_the_cache_of_the_machine():
+    """Without it each run would read all of them anew."""
+    command = ["unshare", "--mount", "sh", "-c", CACHES, "sh", os.environ["PYEXECD"]]
+    with Watched(command=command, config={"environments": {"it": {"type": "system", "isolation": "sandbox"}}}) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": LOOK_AT_CACHES})["structuredContent"]
+        if result["containment"]["layers"]["own root directory"] != "enforced":
+            pytest.skip("no root of its own here")
+        assert result["stdout"] == "['fontconfig'] fonts\nRead-only file system\n", result
