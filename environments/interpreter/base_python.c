@@ -125,6 +125,11 @@ void base_python_free(struct base_python *base)
     free(base);
 }
 
+char *base_python_pip(const struct base_python *base)
+{
+    return memory_format("%s/" PACKAGES_NAME, base->folder);
+}
+
 /* Owned by the caller. */
 static char *base_python_folder_of(const char *state, const char *candidate)
 {

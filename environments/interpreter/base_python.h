@@ -40,6 +40,9 @@ struct base_python {
  * have changed it. */
 bool base_python_is_believed(const char *executable);
 
+/* The directory that has the pip of new venvs. Owned by the caller. */
+char *base_python_pip(const struct base_python *base);
+
 /* The facts about the Python found at CANDIDATE. NULL: they are not known, or not any more. */
 struct base_python *base_python_load(const char *state, const char *candidate);
 void base_python_free(struct base_python *base);

@@ -181,3 +181,12 @@ bool python_version_fits(const char *wanted, const char *actual)
     return strncmp(wanted, actual, length) == 0 &&
            (actual[length] == '\0' || actual[length] == '.');
 }
+
+char *python_version_minor(const char *version)
+{
+    const char *dot = strchr(version, '.');
+    const size_t length =
+        dot ? (size_t)(dot - version) + 1 + strcspn(dot + 1, ".") : strlen(version);
+
+    return memory_format("%.*s", (int)length, version);
+}

@@ -76,3 +76,44 @@ char *search_path_find(const char *name, size_t position)
 
     return search_path_find_with_last(name, position, last);
 }
+
+bool search_path_lies_in(const char *path, const char *directory)
+{
+    AUTO_FREE char *inner = realpath(path, NULL);
+    AUTO_FREE char *outer = realpath(directory, NULL);
+    const size_t length = outer ? strlen(outer) : 0;
+
+    return inner && outer && strncmp(inner, outer, length) == 0 &&
+           (inner[length] == '/' || inner[length] == '\0');
+}
+
+char *search_path_find_outside(const char *name, const char *directory)
+{
+    char *found;
+
+    for (size_t i = 0; (found = search_path_find(name, i)); i++) {
+        if (!search_path_lies_in(found, directory))
+            return found;
+        free(found);
+    }
+    return NULL;
+}
+
+char *search_path_without(const char *directory)
+{
+    char *kept = memory_copy_string("");
+    const char *rest = search_path();
+
+    while (*rest) {
+        const size_t length = strcspn(rest, ":");
+        AUTO_FREE char *part = memory_format("%.*s", (int)length, rest);
+
+        if (*part == '/' && !search_path_lies_in(part, directory)) {
+            AUTO_FREE char *before = kept;
+
+            kept = memory_format("%s%s%s", before, *before ? ":" : "", part);
+        }
+        rest += length + (rest[length] == ':');
+    }
+    return kept;
+}

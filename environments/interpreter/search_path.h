@@ -18,6 +18,15 @@ char *search_path_find(const char *name, size_t position);
 /* The same with LAST, a directory or NULL, as the last directory. */
 char *search_path_find_with_last(const char *name, size_t position, const char *last);
 
+/* The first NAME on PATH that lies outside of DIRECTORY, behind links too. Owned by the caller. */
+char *search_path_find_outside(const char *name, const char *directory);
+
+/* PATH without what lies in DIRECTORY. Owned by the caller. */
+char *search_path_without(const char *directory);
+
+/* True if PATH is DIRECTORY or lies in it, by where links lead. */
+bool search_path_lies_in(const char *path, const char *directory);
+
 /* The directory of PROGRAM, if that is in a virtual environment other than ACTIVE, which may be
  * NULL; else NULL. Owned by the caller. */
 char *search_path_own_directory(const char *program, const char *active);

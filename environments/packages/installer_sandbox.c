@@ -29,6 +29,25 @@ static const char *const user_settings[] = {"pip/pip.conf", "uv/uv.toml"}; /* XD
 /* Names of hosts are the machine's: a sandbox has its own. */
 static const char *const network_settings[] = {"/etc/hosts"};
 
+/* A file that holds nothing but passwords: an index that needs none is read without it. */
+static bool installer_sandbox_is_passwords(const char *path)
+{
+    return strcmp(basename(path), ".netrc") == 0;
+}
+
+/* True for TEXT of settings with a password, or with the key of a certificate. */
+static bool installer_sandbox_has_secret(const char *text)
+{
+    return package_index_has_secret(text) || strcasestr(text, "client-cert") ||
+           strcasestr(text, "client_cert");
+}
+
+static void installer_sandbox_note_secret(struct installer_sandbox *box, const char *path)
+{
+    free(box->secret);
+    box->secret = memory_copy_string(path);
+}
+
 static void installer_sandbox_show_named(struct installer_sandbox *box, const char *text)
 {
     char **paths = python_guess_named(text);
@@ -48,8 +67,10 @@ static void installer_sandbox_show_settings(struct installer_sandbox *box, const
     AUTO_FREE char *text =
         real ? untrusted_read(AT_FDCWD, real, SETTINGS_BYTES, &length, &ignored) : NULL;
 
-    if (!text)
+    if (!text || (box->may_build && installer_sandbox_is_passwords(path)))
         return;
+    if (box->may_build && installer_sandbox_has_secret(text))
+        installer_sandbox_note_secret(box, path);
     tool_sandbox_show(&box->tool, path);
     installer_sandbox_show_named(box, text);
     box->indexes = package_index_add_hosts(box->indexes, text, box->no_index);
@@ -87,10 +108,12 @@ static void installer_sandbox_show_variable(struct installer_sandbox *box, const
     static const char *const written[] = {
         "PIP_CACHE_DIR=", "UV_CACHE_DIR=", "PIP_LOG=", "PIP_SRC="};
     static const char *const settings[] = {"PIP_CONFIG_FILE=", "UV_CONFIG_FILE="};
+    static const char *const passwords[] = {"NETRC="};
     const char *value = strchr(variable, '=');
 
     if (!value || installer_sandbox_begins(variable, about_places, ARRAY_SIZE(about_places)) ||
-        installer_sandbox_begins(variable, written, ARRAY_SIZE(written)))
+        installer_sandbox_begins(variable, written, ARRAY_SIZE(written)) ||
+        (box->may_build && installer_sandbox_begins(variable, passwords, ARRAY_SIZE(passwords))))
         return;
     value++;
     if (installer_sandbox_begins(variable, settings, ARRAY_SIZE(settings)))
@@ -176,8 +199,7 @@ static void installer_sandbox_find_indexes(struct installer_sandbox *box,
         return;
     if (installation->default_index)
         box->indexes = package_index_add_hosts(box->indexes, installation->default_index, false);
-    if (!box->indexes && !installation->holding->hosts && installation->base &&
-        installation->base->claimed_index)
+    if (!box->indexes && !installation->holding->hosts && installation->base->claimed_index)
         box->claimed = package_index_add_hosts(NULL, installation->base->claimed_index, false);
 }
 
@@ -209,6 +231,8 @@ int installer_sandbox_connect(struct installer_sandbox *box,
     *ret_egress = NULL;
     if (!holding->is_held)
         return 0;
+    if (box->secret)
+        return package_index_refuse_secret(box->secret, err);
     box->lacks_index =
         !box->no_index && !box->indexes && !box->claimed && !holding->hosts && !holding->network;
     if (installer_sandbox_is_open(box, holding, installation->host)) {
@@ -251,17 +275,20 @@ void installer_sandbox_init(struct installer_sandbox *box,
                             const char *const *arguments, const char *const *variables)
 {
     const struct base_python *base = installation->base;
-    AUTO_FREE char *python = memory_format("%s/bin/python", installation->venv);
     const char *const *opens = installation->holding->opens;
+    AUTO_FREE char *pip = base->pip ? base_python_pip(base) : NULL;
 
     *box = (struct installer_sandbox){0};
     box->is_uv = strcmp(basename(arguments[0]), "uv") == 0;
+    box->may_build = installation->allow_source_builds;
     tool_sandbox_init(&box->tool, installation->holding);
     if (!installation->holding->is_held)
         return;
     tool_sandbox_show_program(&box->tool, arguments[0], NULL);
-    tool_sandbox_show_program(&box->tool, base ? base->executable : python,
-                              installation->directories);
+    tool_sandbox_show_program(&box->tool, base->executable, (const char *const *)base->directories);
+    tool_sandbox_show(&box->tool, installation->runner);
+    if (pip)
+        tool_sandbox_show(&box->tool, pip);
     for (size_t i = 0; opens && opens[i]; i++)
         tool_sandbox_show(&box->tool, opens[i]);
     box->no_index = installer_sandbox_has_no_index(box, variables);
@@ -279,5 +306,6 @@ void installer_sandbox_deinit(struct installer_sandbox *box)
     memory_free_strings(box->claimed);
     memory_free_strings(box->proxies);
     free(box->pip_proxy);
+    free(box->secret);
     *box = (struct installer_sandbox){0};
 }

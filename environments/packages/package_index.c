@@ -163,3 +163,12 @@ char **package_index_add_hosts(char **list, const char *text, bool links_only)
     }
     return list;
 }
+
+int package_index_refuse_secret(const char *what, struct error *err)
+{
+    return error_set(
+        err, ERROR_UNAVAILABLE,
+        "the password in %s is not shown to code of packages, which runs while they are "
+        "built: let the operator leave out allow_source_builds or the password",
+        what);
+}

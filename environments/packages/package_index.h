@@ -1,6 +1,8 @@
 /* Package indexes, as the settings of installers name them. */
 #pragma once
 
+#include "base/error.h"
+
 #include <stdbool.h>
 
 /* True for TEXT, a variable or an option, with a URL that a password or a token is part of. */
@@ -18,3 +20,6 @@ bool package_index_is_yes(const char *value);
  * settings of an installer, except URLs of proxies; if LINKS_ONLY, only URLs of `find-links`. Owned
  * by the caller, for memory_free_strings. */
 char **package_index_add_hosts(char **list /* taken */, const char *text, bool links_only);
+
+/* Always fails. The error names WHAT, a variable or a file with a password. */
+int package_index_refuse_secret(const char *what, struct error *err);

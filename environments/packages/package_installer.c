@@ -4,8 +4,11 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
-#include "environments/interpreter/bundled_pip.h"
+#include "environments/interpreter/python_version.h"
 #include "environments/interpreter/search_path.h"
+#include "environments/interpreter/tool_sandbox.h"
+#include "environments/packages/installer_pip.h"
+#include "environments/packages/installer_proxies.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/package_run.h"
 #include "environments/packages/requirements.h"
@@ -16,11 +19,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum {
-    PIP_MAJOR = 22, /* from 22.3 on pip can work for another interpreter */
-    PIP_MINOR = 3,
-};
 
 /* Arguments and variables */
 
@@ -140,6 +138,14 @@ static void add_index(struct strings *variables, const char *url)
     package_installer_translate(variables, "PIP_EXTRA_INDEX_URL", "UV_INDEX");
 }
 
+/* A package may have put a program of any name into the venv. Owned by the caller. */
+static char *package_installer_path(const struct package_installation *installation)
+{
+    AUTO_FREE char *path = search_path_without(installation->venv);
+
+    return memory_format("PATH=%s", path);
+}
+
 static void add_variables(struct strings *variables,
                           const struct package_installation *installation)
 {
@@ -159,6 +165,7 @@ static void add_variables(struct strings *variables,
 
     add_all(variables, ours);
     package_installer_add(variables, memory_format("TMPDIR=%s", installation->scratch));
+    package_installer_add(variables, package_installer_path(installation));
     add_index(variables, installation->index_url);
     package_installer_translate(variables, "PIP_CERT", "SSL_CERT_FILE");
     if (is_left_to_the_server(installation)) /* it may hold a password: not on a command line */
@@ -175,7 +182,8 @@ static void add_uv(struct strings *arguments, const struct package_installation 
 {
     package_installer_add(arguments, uv);
     add_all(arguments, (const char *const[]){"pip", "install", "--python", NULL});
-    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->runner));
+    add_all(arguments, (const char *const[]){"--prefix", installation->venv, NULL});
     if (!installation->index_url &&
         (package_index_is_yes(getenv("PIP_NO_INDEX")) ||
          package_index_is_yes(getenv("UV_NO_INDEX")))) /* which it does not read */
@@ -184,68 +192,23 @@ static void add_uv(struct strings *arguments, const struct package_installation 
 
 static void add_pip(struct strings *arguments, const struct package_installation *installation)
 {
-    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
-    add_all(arguments, (const char *const[]){"-I", "-m", "pip", "install", NULL});
-}
+    const struct base_python *base = installation->base;
+    AUTO_FREE char *packages = memory_format("%s/%s", installation->venv, base->packages);
+    AUTO_FREE char *pip = base->pip ? base_python_pip(base) : memory_copy_string("");
 
-/* Runs pip, or, in a venv without pip, the pip that comes with its Python. */
-static const char PIP_OR_BUNDLED[] =
-    "import runpy, sys\n"
-    "\n" BUNDLED_PIP_SOURCE "\n"
-    "def lend_pip():\n"
-    "    sys.modules.pop('pip', None)\n"
-    "    try:\n"
-    "        wheel = find_bundled_pip()\n"
-    "    except Exception:\n"
-    "        wheel = None\n"
-    "    if not wheel:\n"
-    "        sys.exit('%s has neither pip nor ensurepip, and there is no uv on PATH: install '\n"
-    "                 'python%d.%d-venv (as Debian and Ubuntu call it) or uv'\n"
-    "                 % ((sys.executable,) + sys.version_info[:2]))\n"
-    "    sys.path.insert(0, wheel)\n"
-    "\n"
-    "try:\n"
-    "    from pip import __version__\n"
-    "except ImportError:\n"
-    "    lend_pip()\n"
-    "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
-
-/* Installs into a venv that may lack pip. */
-static void add_any_pip(struct strings *arguments, const struct package_installation *installation)
-{
-    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
-    add_all(arguments, (const char *const[]){"-Ic", PIP_OR_BUNDLED, "install", NULL});
-}
-
-static void add_other_pip(struct strings *arguments,
-                          const struct package_installation *installation)
-{
-    package_installer_add(arguments, memory_copy_string(installation->base->executable));
-    add_all(arguments, (const char *const[]){"-I", "-m", "pip", "--python", NULL});
-    package_installer_add(arguments, memory_format("%s/bin/python", installation->venv));
-    package_installer_add(arguments, memory_copy_string("install"));
-}
-
-/* A pip outside of the venv that can install into it. */
-static bool has_capable_pip(const struct base_python *base)
-{
-    char *end;
-    long major = base->own_pip ? strtol(base->own_pip, &end, 10) : 0;
-
-    if (major != PIP_MAJOR)
-        return major > PIP_MAJOR;
-    return *end == '.' && strtol(end + 1, NULL, 10) >= PIP_MINOR;
+    package_installer_add(arguments, memory_format("%s/bin/python", installation->runner));
+    add_all(arguments, (const char *const[]){"-ISc", INSTALLER_PIP, installation->venv, packages,
+                                             pip, "install", NULL});
 }
 
 static int fail_without_installer(const struct base_python *base, struct error *err)
 {
-    const char *dot = strchr(base->version, '.');
-    int minor = dot ? (int)(dot - base->version) + 1 + (int)strcspn(dot + 1, ".") : 0;
+    AUTO_FREE char *minor = python_version_minor(base->version);
 
     return error_set(err, ERROR_UNAVAILABLE,
                      "%s has neither ensurepip nor pip, and there is no uv on PATH: install "
-                     "python%.*s-venv (as Debian and Ubuntu call it) or uv",
-                     base->executable, minor, base->version);
+                     "python%s-venv (as Debian and Ubuntu call it) or uv",
+                     base->executable, minor);
 }
 
 /* *RET_NAME: what errors call it. */
@@ -253,19 +216,15 @@ static int add_installer(struct strings *arguments, const struct package_install
                          const char **ret_name, struct error *err)
 {
     const struct base_python *base = installation->base;
-    char *uv = search_path_find("uv", 0);
+    char *uv = search_path_find_outside("uv", installation->venv);
 
     *ret_name = uv ? "uv" : "pip";
+    if (!uv && !base->pip && !base->own_pip)
+        return fail_without_installer(base, err);
     if (uv)
         add_uv(arguments, installation, uv);
-    else if (!base)
-        add_any_pip(arguments, installation);
-    else if (base->pip)
-        add_pip(arguments, installation);
-    else if (has_capable_pip(base))
-        add_other_pip(arguments, installation);
     else
-        return fail_without_installer(base, err);
+        add_pip(arguments, installation);
     return 0;
 }
 
@@ -282,30 +241,33 @@ static void add_options(struct strings *arguments, const struct package_installa
     add_all(arguments, (const char *const[]){"-r", file, NULL});
 }
 
-/* A password of a package index, or a name that says so. */
+/* A password of a package index, or a name that says so. The proxies of builds have none
+ * (package_run.h). */
 static bool holds_secret(const char *variable)
 {
-    static const char *const words[] = {"PASSWORD", "TOKEN", "SECRET"};
+    static const char *const words[] = {"PASSWORD", "TOKEN", "SECRET", "CLIENT_CERT"};
     AUTO_FREE char *name = memory_format("%.*s", (int)strcspn(variable, "="), variable);
 
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         if (strcasestr(name, words[i]))
             return true;
-    return package_index_has_secret(variable);
+    return package_index_has_secret(variable) && !installer_proxies_have(variable);
 }
 
-/* Every installer runs the Python of the venv, which runs what scripts have planted there. */
+/* Code of packages that are built would read a password. Without a sandbox it can read everything
+ * of the server's user. */
 static int check_secrets(const struct package_installation *installation,
                          const struct strings *variables, struct error *err)
 {
-    for (size_t i = 0; installation->is_foreign && i < variables->count; i++)
-        if (holds_secret(variables->items[i]))
-            return error_set(err, ERROR_UNAVAILABLE,
-                             "the password in %.*s is not shown to the venv %s, which pyexecd did "
-                             "not make and scripts can have changed: let the operator install the "
-                             "packages there, or leave out venv_path",
-                             (int)strcspn(variables->items[i], "="), variables->items[i],
-                             installation->venv);
+    if (!installation->allow_source_builds || !installation->holding->is_held)
+        return 0;
+    for (size_t i = 0; i < variables->count; i++) {
+        const char *variable = variables->items[i];
+        AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
+
+        if (holds_secret(variable))
+            return package_index_refuse_secret(name, err);
+    }
     return 0;
 }
 

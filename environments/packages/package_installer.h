@@ -1,5 +1,9 @@
 /* Installing packages into a virtual environment: with uv when it is on PATH, else with pip.
  *
+ * The virtual environment may hold packages that are not trusted, and an installer has a network
+ * and passwords of indexes. So an installer runs nothing of it. Its Python is that of a second
+ * virtual environment, which is empty: the runner.
+ *
  * The caller says which packages to install and where they come from. All other settings of an
  * installer (proxies, certificates, another index) come from the variables and files of the server,
  * which are the operator's. */
@@ -18,21 +22,20 @@ struct tool_holding;
 /* Everything is borrowed until package_installation_start returns. */
 struct package_installation {
     struct process_host *host;
-    const char *venv;               /* the path of a working venv */
-    const struct base_python *base; /* that the venv was made from; NULL if it was not made here */
+    const char *venv;               /* the path of a venv */
+    const char *runner;             /* the path of an empty venv without pip, made from BASE */
+    const struct base_python *base; /* the Python of both, with the directories that it uses */
     const char *default_index;      /* URLs of the index that pip or uv ask by default; or NULL */
-    const char *const *directories; /* that its Python says it uses (python_needs.h) */
     const struct tool_holding *holding;
-    bool is_foreign; /* scripts may have written in the venv: it is older than this preparation */
     const struct requirements *requirements; /* not empty */
     const char *index_url;                   /* NULL: the server's own */
     const char *find_links;                  /* a directory of wheels beside the index, or NULL */
-    bool allow_source_builds;
-    const char *scratch; /* an empty directory for temporary files */
+    bool allow_source_builds;                /* code of packages runs, which gets no passwords */
+    const char *scratch;                     /* an empty directory for temporary files */
 };
 
-/* Starts the installer. SAID and ENDED: see process/subprocess.h. NULL with ERR when there is no
- * installer; ERR says how to get one. */
+/* Starts the installer. SAID and ENDED: see process/subprocess.h. The programs that it installs
+ * name the Python of RUNNER. NULL with ERR when there is no installer; ERR says how to get one. */
 struct subprocess *
 package_installation_start(const struct package_installation *installation, void *data,
                            void (*said)(void *data, const char *line),

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/state.h"
 #include "environments/environment.h"
 #include "environments/interpreter/base_python.h"
@@ -23,7 +24,10 @@
 
 #define LOCKED_SECONDS 0.05 /* between two looks whether another one has done */
 
-enum { STEP_OPERATIONS = 256 }; /* files removed in one turn of the loop */
+enum {
+    STEP_OPERATIONS = 256, /* files removed in one turn of the loop */
+    ASIDE_DIGITS = 8,      /* in the name of a bin/ that a package has changed */
+};
 
 static const struct state venv_builder_states[] = {
     [BUILDER_LOCKING] = {"locking", 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING},
@@ -136,6 +140,12 @@ static char *make_scratch(struct venv_builder *builder, const char *name)
     return STEAL_PTR(path);
 }
 
+/* The empty venv that the installer is run in. Owned by the caller. */
+static char *venv_builder_runner(const struct venv_builder *builder)
+{
+    return memory_format("%s/runner", builder->scratch.path);
+}
+
 /* Into its place */
 
 static const struct base_python *base_of(const struct venv_builder *builder)
@@ -157,7 +167,7 @@ static int write_record(struct venv_builder *builder, const char *tree)
     };
 
     file_identity_read(&record.executable_file, own);
-    return venv_record_write(&record, tree, &builder->error);
+    return venv_record_write(&record, tree, plan->kept, &builder->error);
 }
 
 /* Moves a useless venv at the new venv's place to the scratch directory. */
@@ -181,16 +191,27 @@ static int move_tree(struct venv_builder *builder, const char *tree)
     return error_set_errno(&builder->error, errno, "cannot make %s", builder->plan.path);
 }
 
+/* The installer has made its programs for the venv that it was run in. */
+static int venv_builder_move_programs(struct venv_builder *builder, const char *tree)
+{
+    AUTO_FREE char *bin = memory_format("%s/bin", tree);
+    AUTO_FREE char *runner = venv_builder_runner(builder);
+    AUTO_FREE char *from = memory_format("%s/bin/python", runner);
+    AUTO_FREE char *to = memory_format("%s/bin/python", builder->plan.path);
+
+    return venv_scripts_move(bin, from, to, &builder->error);
+}
+
 static int venv_builder_place(struct venv_builder *builder)
 {
     AUTO_FREE char *tree = tree_of(builder);
-    AUTO_FREE char *bin = memory_format("%s/bin", tree);
 
+    if (venv_builder_move_programs(builder, tree) < 0)
+        return -1;
     if (is_installing_only(builder))
         return write_record(builder, tree);
     environment_step(builder->plan.environment, -1, "putting the venv into its place");
-    if (venv_scripts_move(bin, tree, builder->plan.path, &builder->error) < 0 ||
-        write_record(builder, tree) < 0)
+    if (write_record(builder, tree) < 0)
         return -1;
     return move_tree(builder, tree);
 }
@@ -224,29 +245,60 @@ static void venv_builder_keep_error(struct venv_builder *builder, const struct e
         error_copy(&builder->error, err);
 }
 
-/* A package may have replaced the Python of the venv. */
+/* Puts bin/ aside, whatever stands there now: a link is not followed. */
+static void venv_builder_disable(const char *tree)
+{
+    AUTO_FREE char *digits = random_digits(ASIDE_DIGITS);
+    AUTO_FREE char *bin = memory_format("%s/bin", tree);
+    AUTO_FREE char *aside = memory_format("%s/bin-%s", tree, digits);
+
+    (void)rename(bin, aside);
+}
+
+/* A package may have replaced the Python of the venv, also if the installer has failed or was
+ * ended. The next preparation would ask that Python what a sandbox shows. */
 static int venv_builder_check(struct venv_builder *builder)
 {
-    const struct base_python *base = base_of(builder);
     AUTO_FREE char *tree = tree_of(builder);
 
-    return venv_anchors_check(&builder->anchors, tree, base ? base->packages : NULL,
-                              &builder->error);
+    if (venv_anchors_check(&builder->anchors, tree, base_of(builder)->packages, &builder->error) ==
+        0)
+        return 0;
+    venv_builder_disable(tree);
+    return -1;
 }
 
 static void venv_builder_on_installed(void *data, const char *output, const struct error *err)
 {
     struct venv_builder *builder = data;
+    const bool is_whole = venv_builder_check(builder) == 0;
 
     (void)output;
     builder->tool = NULL;
-    if (!is_given_up(builder) && err) {
+    if (is_whole && !is_given_up(builder) && err) {
         say_installing(builder);
         venv_builder_keep_error(builder, err);
-    } else if (!is_given_up(builder) && venv_builder_check(builder) == 0) {
+    } else if (is_whole && !is_given_up(builder)) {
         (void)venv_builder_place(builder);
     }
     venv_builder_clean(builder);
+}
+
+/* The directory for temporary files of the installer, beside which its own venv is made. Owned by
+ * the caller, or NULL. */
+static char *venv_builder_prepare_installer(struct venv_builder *builder)
+{
+    AUTO_FREE char *runner = venv_builder_runner(builder);
+    const struct venv_layout layout = {
+        .base = base_of(builder),
+        .written = runner,
+        .path = runner,
+        .without_pip = true,
+    };
+
+    if (venv_layout_write(&layout, &builder->error) < 0)
+        return NULL;
+    return make_scratch(builder, "tmp");
 }
 
 static void venv_builder_install(struct venv_builder *builder)
@@ -254,15 +306,15 @@ static void venv_builder_install(struct venv_builder *builder)
     const struct venv_plan *plan = &builder->plan;
     const struct base_python *base = base_of(builder);
     AUTO_FREE char *tree = tree_of(builder);
-    AUTO_FREE char *scratch = make_scratch(builder, "tmp");
+    AUTO_FREE char *runner = venv_builder_runner(builder);
+    AUTO_FREE char *scratch = venv_builder_prepare_installer(builder);
     const struct package_installation installation = {
         .host = plan->environment->host,
         .venv = tree,
+        .runner = runner,
         .base = base,
-        .default_index = base && base->index ? base->index : builder->system_index,
-        .directories = (const char *const *)(base ? base->directories : plan->directories),
+        .default_index = base->index ? base->index : builder->system_index,
         .holding = &plan->holding,
-        .is_foreign = is_installing_only(builder),
         .requirements = plan->requirements,
         .index_url = plan->index_url,
         .find_links = plan->find_links,
@@ -291,8 +343,7 @@ static bool venv_builder_lacks_index(const struct venv_builder *builder)
     const struct venv_plan *plan = &builder->plan;
     const struct base_python *base = base_of(builder);
 
-    return plan->holding.is_held && !plan->holding.network && !plan->index_url &&
-           !(base && base->index);
+    return plan->holding.is_held && !plan->holding.network && !plan->index_url && !base->index;
 }
 
 static void venv_builder_on_sought(void *data, const char *output, const struct error *err)
@@ -326,6 +377,7 @@ static void venv_builder_seek_index(struct venv_builder *builder)
 
 /* The venv itself */
 
+/* The base Python is known. */
 static void venv_builder_create(struct venv_builder *builder)
 {
     AUTO_FREE char *tree = tree_of(builder);
@@ -336,6 +388,10 @@ static void venv_builder_create(struct venv_builder *builder)
         .system_site_packages = builder->plan.system_site_packages,
     };
 
+    if (is_installing_only(builder)) {
+        venv_builder_seek_index(builder);
+        return;
+    }
     environment_step(builder->plan.environment, -1, "creating venv");
     if (venv_layout_write(&layout, &builder->error) < 0) {
         venv_builder_clean(builder);
@@ -384,9 +440,7 @@ static void venv_builder_ask(struct venv_builder *builder)
 
 static void begin_work(struct venv_builder *builder)
 {
-    if (is_installing_only(builder))
-        venv_builder_seek_index(builder);
-    else if (builder->plan.base)
+    if (builder->plan.base)
         venv_builder_create(builder);
     else
         venv_builder_ask(builder);

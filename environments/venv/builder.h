@@ -34,6 +34,7 @@ struct venv_plan {
     const char *state;               /* the state directory */
     const char *key;                 /* equal for equal venvs */
     const char *path;                /* where the venv will be */
+    const char *kept;                /* where its record is (record.h), or NULL */
     const char *aside; /* the place where it is made, on the same file system; NULL: inside the
                           scratch directory */
     enum venv_finding finding; /* about PATH; not USABLE */

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
+#include "environments/interpreter/python_version.h"
 #include "environments/venv/scripts.h"
 #include "environments/workplace/directory_copy.h"
 
@@ -87,15 +88,6 @@ static int make_link(const struct venv_layout *layout, const char *name, const c
     return error_set_errno(err, errno, "cannot make the link %s", path);
 }
 
-/* "3.11" of "3.11.2". Owned by the caller. */
-static char *minor_version(const char *version)
-{
-    const char *dot = strchr(version, '.');
-    size_t length = dot ? (size_t)(dot - version) + 1 + strcspn(dot + 1, ".") : strlen(version);
-
-    return strndup(version, length);
-}
-
 static int make_directories(const struct venv_layout *layout, struct error *err)
 {
     if (venv_layout_make_directory(layout, "bin", err) < 0 ||
@@ -109,7 +101,7 @@ static int make_directories(const struct venv_layout *layout, struct error *err)
 
 static int make_interpreters(const struct venv_layout *layout, struct error *err)
 {
-    AUTO_FREE char *minor = minor_version(layout->base->version);
+    AUTO_FREE char *minor = python_version_minor(layout->base->version);
     AUTO_FREE char *named = memory_format("bin/python%s", minor);
 
     if (make_link(layout, "bin/python", layout->base->executable, err) < 0 ||
@@ -160,7 +152,7 @@ static int make_pip(const struct venv_layout *layout, struct error *err)
     const struct base_python *base = layout->base;
     AUTO_FREE char *from = memory_format("%s/site-packages", base->folder);
     AUTO_FREE char *to = memory_format("%s/%s", layout->written, base->packages);
-    AUTO_FREE char *minor = minor_version(base->version);
+    AUTO_FREE char *minor = python_version_minor(base->version);
 
     if (!base->pip)
         return 0;
@@ -175,5 +167,5 @@ int venv_layout_write(const struct venv_layout *layout, struct error *err)
     if (make_directories(layout, err) < 0 || make_interpreters(layout, err) < 0 ||
         make_configuration(layout, err) < 0 || make_activation(layout, err) < 0)
         return -1;
-    return make_pip(layout, err);
+    return layout->without_pip ? 0 : make_pip(layout, err);
 }

@@ -13,6 +13,7 @@ struct venv_layout {
     const char *written;            /* the directory to make; must not be there */
     const char *path;               /* where it will be when it is used */
     bool system_site_packages;
+    bool without_pip;
 };
 
 /* Makes the directory with its parents. After a failure the files made so far are left. */

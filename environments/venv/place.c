@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "environments/venv/definition.h"
+#include "environments/venv/record.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,6 +29,7 @@ void venv_place_find(struct venv_place *ret, const struct venv_definition *defin
         .key = key,
         .path = path,
         .python = memory_format("%s/bin/python", path),
+        .kept = own && state ? venv_record_place(state, path) : NULL,
         .is_ours = !own,
     };
 }
@@ -37,6 +39,7 @@ void venv_place_deinit(struct venv_place *place)
     free(place->key);
     free(place->path);
     free(place->python);
+    free(place->kept);
     free(place->aside);
     *place = (struct venv_place){0};
 }

@@ -15,6 +15,7 @@ struct venv_place {
     char *key;    /* the name by which the venv is found */
     char *path;   /* where it is */
     char *python; /* its interpreter, PATH/bin/python */
+    char *kept;   /* where its record is (record.h); NULL: in the venv */
     char *aside;  /* where a venv for the operator's path is made; NULL: in the scratch directory */
     bool is_ours; /* in the state directory: a venv there may be removed and replaced */
 };

@@ -1,5 +1,14 @@
-/* The origin of a virtual environment, kept in it as VENV/pyexecd.json. A venv without a record was
- * not made here. The record is written last, so a venv with a record is complete. */
+/* The origin of a virtual environment.
+ *
+ *     VENV/pyexecd.json              the record of a venv in the state directory
+ *
+ *     STATE/venv-records/DIGEST.json the record of a venv at the operator's path, by that path
+ *     VENV/pyexecd.json              its mark: the same random digits are in its record
+ *
+ * An installer can write in the venv that it installs into. A venv in the state directory is made
+ * in one installation, and its record is written after that. A venv at a path gets packages again
+ * and again, so no text in it is believed. A package can take away the mark, which makes the record
+ * invalid. A venv without a record was not made here, or was not completed. */
 #pragma once
 
 #include "base/error.h"
@@ -15,8 +24,12 @@ struct venv_record {
     struct file_identity executable_file;
 };
 
-/* False with an empty RET when there is no valid record. Else RET holds owned strings, for
- * venv_record_deinit. */
-bool venv_record_read(struct venv_record *ret, const char *venv);
-int venv_record_write(const struct venv_record *record, const char *venv, struct error *err);
+/* Where the record of the operator's venv at PATH is kept. Owned by the caller. */
+char *venv_record_place(const char *state, const char *path);
+
+/* KEPT is the place of the record, NULL: in VENV. False with an empty RET when there is no valid
+ * record. Else RET holds owned strings, for venv_record_deinit. */
+bool venv_record_read(struct venv_record *ret, const char *venv, const char *kept);
+int venv_record_write(const struct venv_record *record, const char *venv, const char *kept,
+                      struct error *err);
 void venv_record_deinit(struct venv_record *record);

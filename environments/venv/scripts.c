@@ -13,9 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The beginning and the end of three lines for a shell; first_lines(). */
+#define SHELL_LINE "#!/bin/sh\n'''exec'"
+#define LAST_LINE  "' '''\n"
+
 enum {
     FIRST_LINE_BYTES = 120, /* of an interpreter's path, that every kernel takes */
-    HEAD_BYTES = 8 * 1024,  /* hold the lines that name the interpreter, one or three */
     SCRIPT_BYTES = 1 << 20, /* scripts of installers are smaller */
 };
 
@@ -25,7 +28,7 @@ static char *first_lines(const char *interpreter)
 {
     if (strlen(interpreter) <= FIRST_LINE_BYTES && !strpbrk(interpreter, " \t"))
         return memory_format("#!%s\n", interpreter);
-    return memory_format("#!/bin/sh\n'''exec' \"%s\" \"$0\" \"$@\"\n' '''\n", interpreter);
+    return memory_format(SHELL_LINE " \"%s\" \"$0\" \"$@\"\n" LAST_LINE, interpreter);
 }
 
 int venv_script_write(const char *path, const char *interpreter, const char *body,
@@ -58,38 +61,51 @@ static char *venv_scripts_read_script(int bin, const char *name, mode_t *ret_mod
     return NULL;
 }
 
-/* Replaces FROM by TO, which is no longer than FROM, in the first lines of TEXT. */
-static size_t venv_scripts_replace(char *text, size_t length, const char *from, const char *to)
+/* The end of the line at TEXT, behind its line feed. */
+static const char *venv_scripts_line_end(const char *text)
 {
-    size_t from_length = strlen(from);
-    size_t to_length = strlen(to);
-    char *at = text;
-
-    for (;;) {
-        size_t head = length < HEAD_BYTES ? length : HEAD_BYTES;
-
-        at = memmem(at, (size_t)(text + head - at), from, from_length);
-        if (!at)
-            return length;
-        memcpy(at, to, to_length);
-        memmove(at + to_length, at + from_length, (size_t)(text + length - at) - from_length);
-        length -= from_length - to_length;
-        at += to_length;
-    }
+    text += strcspn(text, "\n");
+    return *text ? text + 1 : text;
 }
 
-static int replace_file(int bin, const char *name, const char *text, size_t length, mode_t mode,
+/* Where the lines of TEXT end that name the interpreter at PATH; NULL: they name another one. */
+static const char *venv_scripts_find_body(const char *text, const char *path)
+{
+    const char *second = venv_scripts_line_end(text);
+    const char *third = venv_scripts_line_end(second);
+    const size_t length = strlen(path);
+
+    if (strncmp(text + strlen("#!"), path, length) == 0 &&
+        strchr(" \t\r\n", text[strlen("#!") + length]))
+        return second;
+    if (strncmp(text, SHELL_LINE, strlen(SHELL_LINE)) == 0 &&
+        memmem(second, (size_t)(third - second), path, length) &&
+        strncmp(third, LAST_LINE, strlen(LAST_LINE)) == 0)
+        return third + strlen(LAST_LINE);
+    return NULL;
+}
+
+/* A program with new first lines. */
+struct venv_script {
+    char *head; /* owned */
+    const char *body;
+    size_t length; /* of the body */
+    mode_t mode;
+};
+
+static int replace_file(int bin, const char *name, const struct venv_script *script,
                         struct error *err)
 {
     AUTO_FREE char *next = memory_format(".%s.next", name);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    AUTO_CLOSE int fd = openat(bin, next, flags, mode);
+    AUTO_CLOSE int fd = openat(bin, next, flags, script->mode);
 
     if (fd < 0)
         return error_set_errno(err, errno, "cannot rewrite %s", name);
-    if (fd_write_all(fd, text, length, err) < 0)
+    if (fd_write_all(fd, script->head, strlen(script->head), err) < 0 ||
+        fd_write_all(fd, script->body, script->length, err) < 0)
         return error_prefix(err, "cannot rewrite %s", name);
-    if (fchmod(fd, mode) < 0 || renameat(bin, next, bin, name) < 0)
+    if (fchmod(fd, script->mode) < 0 || renameat(bin, next, bin, name) < 0)
         return error_set_errno(err, errno, "cannot rewrite %s", name);
     return 0;
 }
@@ -101,11 +117,16 @@ static int move_script(int bin, const char *name, const char *from, const char *
     mode_t mode;
     size_t length;
     AUTO_FREE char *text = venv_scripts_read_script(bin, name, &mode, &length);
-    size_t moved = text ? venv_scripts_replace(text, length, from, to) : 0;
+    const char *body = text ? venv_scripts_find_body(text, from) : NULL;
+    AUTO_FREE char *head = body ? first_lines(to) : NULL;
+    const struct venv_script script = {
+        .head = head,
+        .body = body,
+        .length = body ? length - (size_t)(body - text) : 0,
+        .mode = mode | S_IXUSR,
+    };
 
-    if (!text || moved == length)
-        return 0;
-    return replace_file(bin, name, text, moved, mode | S_IXUSR, err);
+    return body ? replace_file(bin, name, &script, err) : 0;
 }
 
 static void venv_scripts_close_stream(DIR **stream)

@@ -7,6 +7,5 @@
 int venv_script_write(const char *path, const char *interpreter, const char *body,
                       struct error *err);
 
-/* Changes the first lines of the programs in BIN from a venv at FROM to a venv at TO. TO is no
- * longer than FROM. */
+/* Has the programs in BIN that the interpreter FROM runs be run by the interpreter TO. */
 int venv_scripts_move(const char *bin, const char *from, const char *to, struct error *err);

@@ -55,13 +55,14 @@ static void venv_search_renew_record(const struct venv_search *search, struct ve
     record->version = memory_copy_string(search->version);
     memory_free_strings(record->directories);
     record->directories = memory_copy_strings((const char *const *)search->directories);
-    (void)venv_record_write(record, search->place->path, &ignored);
+    (void)venv_record_write(record, search->place->path, search->place->kept, &ignored);
 }
 
 static void venv_search_judge_answer(struct venv_search *search)
 {
     struct venv_record record;
-    const bool has_record = venv_record_read(&record, search->place->path);
+    const struct venv_place *place = search->place;
+    const bool has_record = venv_record_read(&record, place->path, place->kept);
 
     venv_search_judge(search, &record, search->python.version, search->python.directories);
     if (has_record && search->finding == VENV_USABLE)
@@ -103,11 +104,12 @@ static enum outcome venv_search_ask(struct venv_search *search, struct error *er
 /* A Python is there. */
 static enum outcome venv_search_look(struct venv_search *search, struct error *err)
 {
+    const struct venv_place *place = search->place;
     struct venv_record record;
     enum outcome outcome = OUTCOME_READY;
 
-    if (venv_record_read(&record, search->place->path) && record.directories &&
-        file_identity_holds(&record.executable_file, search->place->python))
+    if (venv_record_read(&record, place->path, place->kept) && record.directories &&
+        file_identity_holds(&record.executable_file, place->python))
         venv_search_judge(search, &record, record.version, record.directories);
     else
         outcome = venv_search_ask(search, err);

@@ -5,9 +5,11 @@
 #include "base/state.h"
 #include "base/text.h"
 #include "environments/instance.h"
+#include "environments/interpreter/base_python.h"
 #include "environments/interpreter/base_search.h"
 #include "environments/interpreter/python_needs.h"
 #include "environments/interpreter/python_places.h"
+#include "environments/interpreter/python_version.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/local.h"
 #include "environments/reach.h"
@@ -62,6 +64,7 @@ struct venv_environment {
     unsigned looks;
     struct venv_search search;
     struct base_search base;
+    char *origin;                 /* owned; what the base is searched by if the venv is there */
     struct venv_builder *builder; /* borrowed: the present builder, or NULL */
 
     struct list builders; /* of struct venv_builder: also builders that were given up */
@@ -149,6 +152,7 @@ static enum outcome venv_build(struct venv_environment *venv)
         .state = venv->folder,
         .key = venv->place.key,
         .path = venv->place.path,
+        .kept = venv->place.kept,
         .aside = venv->place.aside,
         .finding = venv->search.finding,
         .system_site_packages = definition->system_site_packages,
@@ -168,27 +172,71 @@ static enum outcome venv_build(struct venv_environment *venv)
     return OUTCOME_PENDING;
 }
 
-static void venv_on_base_found(struct base_search *search, const struct error *err)
+/* The installer runs in the Python that was found, so that must be none that packages can have
+ * written. */
+static enum outcome venv_build_with_base(struct venv_environment *venv, struct error *err)
+{
+    const struct base_search *search = &venv->base;
+    const char *python = search->base ? search->base->executable : search->interpreter->executable;
+
+    if (!search_path_lies_in(python, venv->place.path))
+        return venv_build(venv);
+    return (enum outcome)error_set(
+        err, ERROR_UNAVAILABLE,
+        "packages are not installed by the Python %s, which they could have changed, and this "
+        "machine has no other one of its version: leave out venv_path or pip_packages",
+        python);
+}
+
+static void venv_on_base_found(struct base_search *search, const struct error *failure)
 {
     struct venv_environment *venv = CONTAINER_OF(search, struct venv_environment, base);
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
 
-    venv_go_on(venv, err ? OUTCOME_FAILED : venv_build(venv), err);
+    if (failure)
+        venv_go_on(venv, OUTCOME_FAILED, failure);
+    else
+        venv_go_on(venv, venv_build_with_base(venv, &err), &err);
+}
+
+/* Starts the search for the base by PATH or, if that is NULL, by VERSION. */
+static enum outcome venv_choose(struct venv_environment *venv, const char *path,
+                                const char *version, struct error *err)
+{
+    enum outcome outcome;
+
+    venv_set_state(venv, VENV_CHOOSING);
+    environment_step(&venv->environment, -1, "finding python%s%s", version && !path ? " " : "",
+                     path ? "" : text_or_none(version));
+    venv->base.path = path;
+    venv->base.version = version;
+    venv->base.holding = environment_holding(&venv->environment, venv->folder);
+    outcome = base_search_start(&venv->base, err);
+    return outcome == OUTCOME_READY ? venv_build_with_base(venv, err) : outcome;
 }
 
 /* A new venv is made from the Python that the definition asks for. */
 static enum outcome venv_create(struct venv_environment *venv, struct error *err)
 {
-    const char *version = venv->definition.python_path ? NULL : venv->definition.python_version;
-    enum outcome outcome;
+    const struct venv_definition *definition = &venv->definition;
 
     if (venv_place_prepare(&venv->place, venv->state_name, err) < 0)
         return OUTCOME_FAILED;
-    venv_set_state(venv, VENV_CHOOSING);
-    environment_step(&venv->environment, -1, "finding python%s%s", version ? " " : "",
-                     text_or_none(version));
-    venv->base.holding = environment_holding(&venv->environment, venv->folder);
-    outcome = base_search_start(&venv->base, err);
-    return outcome == OUTCOME_READY ? venv_build(venv) : outcome;
+    return venv_choose(venv, definition->python_path, definition->python_version, err);
+}
+
+/* The installer runs in the Python that the venv was made from: bin/python leads to it. If that
+ * lies in the venv itself, packages can have changed it, and the search is for its version. */
+static enum outcome venv_complete(struct venv_environment *venv, struct error *err)
+{
+    AUTO_FREE char *real = realpath(venv->place.python, NULL);
+    const bool is_outside = real && !search_path_lies_in(real, venv->place.path);
+
+    free(venv->origin);
+    venv->origin = is_outside ? STEAL_PTR(real) : python_version_minor(venv->search.version);
+    return venv_choose(venv, is_outside ? venv->origin : NULL, is_outside ? NULL : venv->origin,
+                       err);
 }
 
 static enum outcome venv_become_prepared(struct venv_environment *venv)
@@ -209,7 +257,7 @@ static enum outcome venv_act_on_finding(struct venv_environment *venv, struct er
     case VENV_USABLE:
         return venv_become_prepared(venv);
     case VENV_LACKS_PACKAGES:
-        return venv_build(venv);
+        return venv_complete(venv, err);
     default:
         return venv_create(venv, err);
     }
@@ -367,6 +415,7 @@ static void venv_free(struct environment *environment)
     memory_free_strings(venv->needs);
     free(venv->folder);
     free(venv->state_name);
+    free(venv->origin);
     environment_deinit(environment);
     free(venv);
 }
@@ -422,8 +471,6 @@ static void venv_init_searches(struct venv_environment *venv,
         .loop = recipe->loop,
         .host = recipe->host,
         .state = venv->folder,
-        .path = venv->definition.python_path,
-        .version = venv->definition.python_version,
         .done = venv_on_base_found,
     };
 }

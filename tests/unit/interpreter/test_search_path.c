@@ -118,11 +118,29 @@ static void test_an_environment_is_the_programs_own_unless_it_is_activated(void 
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, setup, teardown)
 
+static void test_what_lies_in_a_directory_is_passed_over(void **state)
+{
+    const char *scratch = *state;
+    AUTO_FREE char *own = memory_format("%s/own", scratch);
+    AUTO_FREE char *found = NULL;
+    AUTO_FREE char *rest = NULL;
+    AUTO_FREE char *expected = memory_format("%s/b/python3", scratch);
+    AUTO_FREE char *expected_rest = memory_format("%s/a:%s/b", scratch, scratch);
+
+    shell(scratch, "ln -sf ../own/bin/python3 a/python3; ln -s own/bin programs");
+    set_path(scratch, "own/bin linked/bin programs a b");
+    found = search_path_find_outside("python3", own);
+    assert_string_equal(found, expected);
+    rest = search_path_without(own);
+    assert_string_equal(rest, expected_rest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_the_last_directory_is_searched_last),
         TEST(test_an_environment_is_the_programs_own_unless_it_is_activated),
+        TEST(test_what_lies_in_a_directory_is_passed_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

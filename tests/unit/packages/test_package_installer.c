@@ -74,9 +74,10 @@ static void test_the_host_of_an_index_without_tls_is_trusted(void **state)
     }
 }
 
-/* An installer that writes how it was started, with "@" for the scratch directory, and with what
- * variables. */
+/* An installer that writes how it was started, with "@" for the scratch directory and without the
+ * program of pip, and with what variables. */
 static const char INSTALLER[] = "#!/bin/sh\n"
+                                "test \"$1\" = -ISc && shift 2 && set -- code \"$@\"\n"
                                 "echo \"${0##*/}\" \"$@\" | /usr/bin/sed \"s|${PWD%/left}|@|g\"\n"
                                 "/usr/bin/env\n";
 
@@ -104,6 +105,8 @@ static void forget_variables(void)
 }
 
 static const struct base_python with_pip = {.executable = (char *)"/nothing",
+                                            .packages = (char *)"lib/packages",
+                                            .folder = (char *)"/kept",
                                             .pip = (char *)"23.0"};
 
 static int trial_setup(void **state)
@@ -114,15 +117,16 @@ static int trial_setup(void **state)
     AUTO_JSON json_t *packages = json_pack("[s]", "gadget==1.0");
 
     assert_int_equal(workbench_setup((void **)&trial->bench), 0);
-    shell(trial->bench->scratch, "mkdir -p bin venv/bin left");
+    shell(trial->bench->scratch, "mkdir -p bin venv runner/bin left");
     assert_int_equal(requirements_add_packages(&trial->requirements, packages, &err), 0);
     installation->host = trial->bench->host;
     installation->venv = memory_format("%s/venv", trial->bench->scratch);
+    installation->runner = memory_format("%s/runner", trial->bench->scratch);
     installation->scratch = memory_format("%s/left", trial->bench->scratch);
     installation->requirements = &trial->requirements;
     installation->base = &with_pip;
     installation->holding = &nothing;
-    free(workbench_program(trial->bench, "venv/bin/python", INSTALLER));
+    free(workbench_program(trial->bench, "runner/bin/python", INSTALLER));
     trial->search_path = memory_copy_string(getenv("PATH"));
     forget_variables();
     *state = trial;
@@ -138,6 +142,7 @@ static int trial_teardown(void **state)
     workbench_teardown((void **)&trial->bench);
     requirements_deinit(&trial->requirements);
     free((char *)trial->installation.venv);
+    free((char *)trial->installation.runner);
     free((char *)trial->installation.scratch);
     free(trial->search_path);
     free(trial->command_line);
@@ -165,9 +170,8 @@ static void on_ended(void *data, const char *output, const struct error *err)
 }
 
 /* Returns whether there is an installer. */
-static bool install(struct trial *trial)
+static bool install_with_path(struct trial *trial, const char *path)
 {
-    AUTO_FREE char *bin = memory_format("%s/bin", trial->bench->scratch);
     AUTO_FREE char *file = memory_format("%s/requirements.txt", trial->installation.scratch);
 
     unlink(file);
@@ -177,11 +181,18 @@ static bool install(struct trial *trial)
     trial->variables = NULL;
     trial->is_done = false;
     trial->err = (struct error)ERROR_INIT;
-    setenv("PATH", bin, 1);
+    setenv("PATH", path, 1);
     if (!package_installation_start(&trial->installation, trial, NULL, on_ended, &trial->err))
         return false;
     workbench_wait(trial->bench, &trial->is_done);
     return true;
+}
+
+static bool install(struct trial *trial)
+{
+    AUTO_FREE char *bin = memory_format("%s/bin", trial->bench->scratch);
+
+    return install_with_path(trial, bin);
 }
 
 static void assert_command_line(struct trial *trial, const char *expected)
@@ -202,7 +213,7 @@ static void test_uv_installs_where_there_is_one(void **state)
     struct trial *trial = *state;
 
     provide_uv(trial);
-    assert_command_line(trial, "uv pip install --python @/venv/bin/python"
+    assert_command_line(trial, "uv pip install --python @/runner/bin/python --prefix @/venv"
                                " --only-binary :all: -r @/left/requirements.txt");
 }
 
@@ -214,23 +225,25 @@ static void test_uv_is_told_what_pip_is_set_up_with(void **state)
     setenv("PIP_NO_INDEX", "Yes", 1);
     setenv("PIP_FIND_LINKS", "/wheels", 1);
     trial->installation.allow_source_builds = true;
-    assert_command_line(
-        trial, "uv pip install --python @/venv/bin/python --no-index -r @/left/requirements.txt");
+    assert_command_line(trial, "uv pip install --python @/runner/bin/python --prefix @/venv "
+                               "--no-index -r @/left/requirements.txt");
     assert_true(has_variable(trial, "UV_FIND_LINKS=/wheels"));
 
     setenv("PIP_NO_INDEX", "0", 1);
     setenv("UV_FIND_LINKS", "/other", 1);
-    assert_command_line(trial,
-                        "uv pip install --python @/venv/bin/python -r @/left/requirements.txt");
+    assert_command_line(
+        trial,
+        "uv pip install --python @/runner/bin/python --prefix @/venv -r @/left/requirements.txt");
 
     setenv("PIP_NO_INDEX", "1", 1);
-    assert_command_line(
-        trial, "uv pip install --python @/venv/bin/python --no-index -r @/left/requirements.txt");
+    assert_command_line(trial, "uv pip install --python @/runner/bin/python --prefix @/venv "
+                               "--no-index -r @/left/requirements.txt");
 
     unsetenv("UV_FIND_LINKS");
     trial->installation.index_url = "https://mirror/simple";
-    assert_command_line(trial,
-                        "uv pip install --python @/venv/bin/python -r @/left/requirements.txt");
+    assert_command_line(
+        trial,
+        "uv pip install --python @/runner/bin/python --prefix @/venv -r @/left/requirements.txt");
 }
 
 static const struct {
@@ -241,67 +254,75 @@ static const struct {
     {"PIP_INDEX_URL", "https://name:secret@mirror/simple", true},
     {"PIP_EXTRA_INDEX_URL", "https://one/ https://token@two/simple", true},
     {"UV_INDEX_PRIVATE_PASSWORD", "secret", true},
-    {"HTTPS_PROXY", "http://name:secret@proxy:3128", true},
+    {"HTTPS_PROXY", "http://name:secret@proxy:3128", false},
+    {"PIP_CLIENT_CERT", "/home/alice/key.pem", true},
     {"PIP_INDEX_URL", "https://mirror/simple/@latest", false},
     {"UV_INDEX", "https://one/ https://two/a@b", false},
 };
 
-static void test_a_venv_of_others_gets_no_password(void **state)
+static void test_code_of_packages_gets_no_password(void **state)
 {
+    static const struct tool_holding held = {.is_held = true};
     struct trial *trial = *state;
 
+    trial->installation.allow_source_builds = true;
     for (size_t i = 0; i < ARRAY_SIZE(passwords); i++) {
         setenv(passwords[i].name, passwords[i].value, 1);
-        trial->installation.is_foreign = false;
+        trial->installation.holding = &nothing;
         assert_true(install(trial));
-        trial->installation.is_foreign = true;
-        assert_int_equal(install(trial), !passwords[i].is_secret);
-        if (passwords[i].is_secret)
+        trial->installation.holding = &held;
+        if (passwords[i].is_secret) {
+            assert_false(install(trial));
             assert_non_null(strstr(trial->err.message, "the password in "));
-        assert_null(strstr(trial->err.message, "name:secret"));
+            assert_null(strstr(trial->err.message, "name:secret"));
+        }
         unsetenv(passwords[i].name);
     }
     trial->installation.index_url = "https://name:secret@mirror/simple";
     assert_false(install(trial));
 }
 
-static void test_pip_in_the_venv_installs_otherwise(void **state)
+static void test_pip_of_the_base_installs_otherwise(void **state)
 {
-    static const char EXPECTED[] = "python -I -m pip install --only-binary :all:"
-                                   " --find-links /wheels -r @/left/requirements.txt";
     struct trial *trial = *state;
+    const struct base_python own = {.executable = (char *)"/nothing",
+                                    .packages = (char *)"lib/packages",
+                                    .own_pip = (char *)"9.0"};
 
     trial->installation.find_links = "/wheels";
-    assert_command_line(trial, EXPECTED);
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages install"
+                               " --only-binary :all: --find-links /wheels"
+                               " -r @/left/requirements.txt");
+    trial->installation.find_links = NULL;
+    trial->installation.base = &own;
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages  install"
+                               " --only-binary :all: -r @/left/requirements.txt");
 }
 
-static const struct {
-    const char *own_pip;
-    bool can;
-} pips[] = {
-    {"22.3", true},  {"22.9", true},    {"22.10.1", true}, {"23.0", true}, {"100.0", true},
-    {"22.2", false}, {"22.2a1", false}, {"22", false},     {"9.9", false}, {NULL, false},
-};
-
-static void test_a_new_enough_pip_of_the_base_installs_elsewhere(void **state)
+static void test_a_base_without_pip_says_what_to_install(void **state)
 {
     struct trial *trial = *state;
-    AUTO_FREE char *python = workbench_program(trial->bench, "base", INSTALLER);
+    const struct base_python none = {.executable = (char *)"/nothing",
+                                     .version = (char *)"3.11.2",
+                                     .packages = (char *)"lib/packages"};
 
-    for (size_t i = 0; i < ARRAY_SIZE(pips); i++) {
-        const struct base_python base = {
-            .executable = python, .version = (char *)"3.11.2", .own_pip = (char *)pips[i].own_pip};
+    trial->installation.base = &none;
+    assert_false(install(trial));
+    assert_int_equal(trial->err.code, ERROR_UNAVAILABLE);
+    assert_non_null(strstr(trial->err.message, "install python3.11-venv "));
+}
 
-        trial->installation.base = &base;
-        if (pips[i].can) {
-            assert_command_line(trial, "base -I -m pip --python @/venv/bin/python install"
-                                       " --only-binary :all: -r @/left/requirements.txt");
-            continue;
-        }
-        assert_false(install(trial));
-        assert_int_equal(trial->err.code, ERROR_UNAVAILABLE);
-        assert_non_null(strstr(trial->err.message, "install python3.11-venv "));
-    }
+static void test_no_program_of_the_venv_takes_part(void **state)
+{
+    struct trial *trial = *state;
+    AUTO_FREE char *bin = memory_format("%s/venv/bin", trial->bench->scratch);
+    AUTO_FREE char *path = memory_format("%s:/usr/bin", bin);
+
+    shell(trial->bench->scratch, "mkdir venv/bin");
+    free(workbench_program(trial->bench, "venv/bin/uv", INSTALLER));
+    install_with_path(trial, path);
+    assert_ptr_equal(strstr(trial->command_line, "python code"), trial->command_line);
+    assert_true(has_variable(trial, "PATH=/usr/bin"));
 }
 
 /* Where packages come from, as the definition says. */
@@ -449,9 +470,10 @@ int main(void)
         cmocka_unit_test(test_the_host_of_an_index_without_tls_is_trusted),
         TRIAL(test_uv_installs_where_there_is_one),
         TRIAL(test_uv_is_told_what_pip_is_set_up_with),
-        TRIAL(test_a_venv_of_others_gets_no_password),
-        TRIAL(test_pip_in_the_venv_installs_otherwise),
-        TRIAL(test_a_new_enough_pip_of_the_base_installs_elsewhere),
+        TRIAL(test_code_of_packages_gets_no_password),
+        TRIAL(test_pip_of_the_base_installs_otherwise),
+        TRIAL(test_a_base_without_pip_says_what_to_install),
+        TRIAL(test_no_program_of_the_venv_takes_part),
         TRIAL(test_an_installer_gets_what_the_operator_set_it_up_with),
         TRIAL(test_the_index_of_the_definition_is_the_only_one),
         TRIAL(test_the_index_of_pip_is_that_of_uv),

@@ -33,7 +33,7 @@ static void assert_reads_back(const char *venv)
 {
     struct venv_record record;
 
-    assert_true(venv_record_read(&record, venv));
+    assert_true(venv_record_read(&record, venv, NULL));
     assert_string_equal(record.version, version);
     assert_string_equal(record.executable, executable);
     venv_record_deinit(&record);
@@ -43,7 +43,7 @@ static void test_what_is_written_is_read_back(void **state)
 {
     struct error err = ERROR_INIT;
 
-    assert_int_equal(venv_record_write(&made, *state, &err), 0);
+    assert_int_equal(venv_record_write(&made, *state, NULL, &err), 0);
     assert_reads_back(*state);
     assert_int_equal(count_entries(*state), 1);
 }
@@ -55,13 +55,13 @@ static void test_what_is_no_file_is_no_record(void **state)
     AUTO_FREE char *target = memory_format("%s/target", (char *)*state);
     struct error err = ERROR_INIT;
 
-    assert_int_equal(venv_record_write(&made, *state, &err), 0);
+    assert_int_equal(venv_record_write(&made, *state, NULL, &err), 0);
     assert_int_equal(rename(path, target), 0);
     for (unsigned i = 0; i < IMPOSTORS; i++) {
         const char *name = impostor_put(i, path, target);
         struct venv_record record;
 
-        if (venv_record_read(&record, *state))
+        if (venv_record_read(&record, *state, NULL))
             fail_msg("%s was taken for a record", name);
         impostor_remove(path);
     }
@@ -72,9 +72,38 @@ static void test_a_record_takes_the_place_of_what_is_no_file(void **state)
     struct error err = ERROR_INIT;
 
     shell(*state, "mkfifo pyexecd.json; echo kept >target; ln -s target pyexecd.json.next");
-    assert_int_equal(venv_record_write(&made, *state, &err), 0);
+    assert_int_equal(venv_record_write(&made, *state, NULL, &err), 0);
     assert_reads_back(*state);
     shell(*state, "test \"$(cat target)\" = kept");
+}
+
+/* What an installer can write says nothing where the record is kept elsewhere. */
+static void test_a_kept_record_is_of_the_venv_with_its_mark(void **state)
+{
+    AUTO_FREE char *kept = venv_record_place(*state, "/venv");
+    AUTO_FREE char *venv = memory_format("%s/venv", (char *)*state);
+    struct venv_record record;
+    struct error err = ERROR_INIT;
+
+    shell(*state, "mkdir venv");
+    assert_int_equal(venv_record_write(&made, venv, kept, &err), 0);
+    assert_true(venv_record_read(&record, venv, kept));
+    assert_string_equal(record.executable, executable);
+    venv_record_deinit(&record);
+    assert_false(venv_record_read(&record, venv, NULL));
+
+    shell(*state, "mv venv/pyexecd.json own; cp venv-records/*.json venv/pyexecd.json");
+    assert_true(venv_record_read(&record, venv, kept));
+    venv_record_deinit(&record);
+    shell(*state, "sed -i s/3.11.2/3.12.0/ venv/pyexecd.json");
+    assert_true(venv_record_read(&record, venv, kept));
+    assert_string_equal(record.version, version);
+    venv_record_deinit(&record);
+
+    shell(*state, "rm venv/pyexecd.json");
+    assert_false(venv_record_read(&record, venv, kept));
+    shell(*state, "mv own venv/pyexecd.json; rm venv-records/*.json");
+    assert_false(venv_record_read(&record, venv, kept));
 }
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(test_##NAME, set_up, tear_down)
@@ -85,6 +114,7 @@ int main(void)
         TEST(what_is_written_is_read_back),
         TEST(what_is_no_file_is_no_record),
         TEST(a_record_takes_the_place_of_what_is_no_file),
+        TEST(a_kept_record_is_of_the_venv_with_its_mark),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -53,13 +53,18 @@ static const struct {
     const char *before;
     const char *after;
 } moves[] = {
-    {"#!/old/place/bin/python\nimport x\n", "#!/new/bin/python\nimport x\n"},
-    {"#!/bin/sh\n'''exec' \"/old/place/bin/python\" \"$0\" \"$@\"\n' '''\n",
-     "#!/bin/sh\n'''exec' \"/new/bin/python\" \"$0\" \"$@\"\n' '''\n"},
-    {"#!/old/place/bin/python /old/place", "#!/new/bin/python /new"},
-    {"#!/usr/bin/python\n", "#!/usr/bin/python\n"},
-    {"/old/place without a first line\n", "/old/place without a first line\n"},
-    {"", ""},
+    {"#!/old/bin/python\nimport x\n", "#!/the/new/bin/python\nimport x\n"},
+    {"#!/old/bin/python -I\n/old/bin/python", "#!/the/new/bin/python\n/old/bin/python"},
+    {"#!/bin/sh\n'''exec' \"/old/bin/python\" \"$0\" \"$@\"\n' '''\nimport x\n",
+     "#!/the/new/bin/python\nimport x\n"},
+    {"#!/bin/sh\n'''exec' \"/old/bin/python\" \"$0\"\n", NULL},
+    {"#!/bin/sh\n'''exec' \"/usr/bin/python\" \"$0\"\n' '''\n", NULL},
+    {"#!/old/bin/python3\n", NULL},
+    {"#!/old/bin/python", "#!/the/new/bin/python\n"},
+    {"#!/usr/bin/python\n", NULL},
+    {"#!", NULL},
+    {"/old/bin/python without a first line\n", NULL},
+    {"", NULL},
 };
 
 static void test_what_was_made_elsewhere_is_moved(void **state)
@@ -74,9 +79,10 @@ static void test_what_was_made_elsewhere_is_moved(void **state)
 
         write_text(path, moves[i].before);
         chmod(path, 0751);
-        assert_int_equal(venv_scripts_move(scratch, "/old/place", "/new", &err), 0);
+        assert_int_equal(venv_scripts_move(scratch, "/old/bin/python", "/the/new/bin/python", &err),
+                         0);
         text = read_text(path);
-        assert_string_equal(text, moves[i].after);
+        assert_string_equal(text, moves[i].after ? moves[i].after : moves[i].before);
         assert_int_equal(stat(path, &status), 0);
         assert_int_equal(status.st_mode & 07777, 0751);
         assert_int_equal(count_entries(scratch), 1);
@@ -95,8 +101,8 @@ static void test_links_and_large_files_are_left(void **state)
     (void)state;
     write_text(outside, "#!/old/place/bin/python\n");
     shell(scratch, "mkdir bin bin/folder; ln -s ../outside bin/link; mkfifo bin/fifo;"
-                   "{ echo '#!/old/place'; head -c 2000000 /dev/zero; } >bin/large");
-    assert_int_equal(venv_scripts_move(bin, "/old/place", "/new", &err), 0);
+                   "{ echo '#!/old/place/bin/python'; head -c 2000000 /dev/zero; } >bin/large");
+    assert_int_equal(venv_scripts_move(bin, "/old/place/bin/python", "/new", &err), 0);
     text = read_text(outside);
     assert_string_equal(text, "#!/old/place/bin/python\n");
     scratch_free(scratch);

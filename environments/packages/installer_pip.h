@@ -1,0 +1,34 @@
+/* pip as an installer into a virtual environment that is not trusted. */
+#pragma once
+
+/* A program for every Python 3, started with -I and -S in an empty virtual environment. Its first
+ * arguments are the prefix to install into, the directory of packages there, and the directory of
+ * pip. An empty third one stands for the packages of the base Python. The arguments of pip follow.
+ *
+ * pip finds out what is installed by sys.path. Python imports by it, too, so a package with the
+ * name of an optional module of pip would run. Hence imports go by a list of their own. */
+#define INSTALLER_PIP                                                                              \
+    "import runpy, site, sys\n"                                                                    \
+    "from importlib.machinery import PathFinder\n"                                                 \
+    "\n"                                                                                           \
+    "prefix, packages, pip = sys.argv[1:4]\n"                                                      \
+    "of_base = site.getsitepackages([sys.base_prefix])\n"                                          \
+    "library = sys.path + ([pip] if pip else of_base)\n"                                           \
+    "\n"                                                                                           \
+    "def shows_base():\n"                                                                          \
+    "    try:\n"                                                                                   \
+    "        with open(prefix + '/pyvenv.cfg', 'rb') as file:\n"                                   \
+    "            return b'include-system-site-packages = true' in file.read(65536).lower()\n"      \
+    "    except OSError:\n"                                                                        \
+    "        return False\n"                                                                       \
+    "\n"                                                                                           \
+    "class Finder(PathFinder):\n"                                                                  \
+    "    @classmethod\n"                                                                           \
+    "    def find_spec(cls, name, path=None, target=None):\n"                                      \
+    "        return PathFinder.find_spec(name, library if path is None else path, target)\n"       \
+    "\n"                                                                                           \
+    "sys.meta_path[sys.meta_path.index(PathFinder)] = Finder\n"                                    \
+    "sys.prefix = sys.exec_prefix = prefix\n"                                                      \
+    "sys.path = sys.path + [packages] + (of_base if shows_base() else [])\n"                       \
+    "sys.argv[1:4] = []\n"                                                                         \
+    "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n"
