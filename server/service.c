@@ -151,11 +151,15 @@ static char *find_companion(const char *name)
     return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
 }
 
-/* Warns once for each missing feature, when it is noticed. */
+/* Warns once for each missing feature, when it is noticed. A limit that holds by other means is no
+ * warning: it would stand before each result of an ordinary user. */
 static void service_on_missing(void *data, const char *what)
 {
     (void)data;
-    log_warning("containment is weaker than it could be: %s", what);
+    if (process_receipt_is_replaced(what))
+        log_info("a limit is enforced without a cgroup: %s", what);
+    else
+        log_warning("containment is weaker than it could be: %s", what);
 }
 
 static int open_host(struct service *service, const json_t *tree, struct error *err)
