@@ -125,6 +125,8 @@ static void check_tree(struct config *config)
     config_values_settle(
         &(struct config_values){document, folder, config_on_schema_problem, &validation}, root);
     sandbox_checks_wrong_places(config, root);
+    config_checks_client(config, root);
+    config_paths_check_volumes(root, config_on_value_problem, config);
     validation.known = config->problems.count;
     if (schema_validate(schema, root, config_on_schema_problem, &validation) && folder)
         config_paths_settle_volumes(folder, root, config_on_value_problem, config);
