@@ -17,6 +17,7 @@ static const char program_page[] =
     "       pyexecd uninstall [OPTION]... [CLIENT]   remove it from there\n"
     "       pyexecd config init [FILE]               write a configuration to begin with\n"
     "       pyexecd --check-config [FILE]            check the configuration\n"
+    "       pyexecd completions bash|zsh|fish        print what completes command lines\n"
     "       pyexecd help [COMMAND]                   explain a command\n"
     "\n"
     "Runs the Python that language models write.\n"
@@ -132,6 +133,17 @@ static const char config_page[] =
     "\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n";
 
+static const char completions_page[] =
+    "Usage: pyexecd completions bash|zsh|fish\n"
+    "\n"
+    "Prints the file by which a shell completes command lines. Once for all shells to come:\n"
+    "\n"
+    "  bash: pyexecd completions bash > ~/.local/share/bash-completion/completions/pyexecd\n"
+    "  fish: pyexecd completions fish > ~/.config/fish/completions/pyexecd.fish\n"
+    "  zsh:  pyexecd completions zsh > DIR/_pyexecd, a DIR in its fpath\n"
+    "\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
 static const char install_page[] =
     "Usage: pyexecd install [OPTION]... [CLIENT]\n"
     "\n"
@@ -164,10 +176,17 @@ const char *help_page(const char *command)
         const char *command;
         const char *page;
     } pages[] = {
-        {"run", run_page},         {"call", call_page},           {"prepare", prepare_page},
-        {"doctor", doctor_page},   {"schema", schema_page},       {"token", token_page},
-        {"install", install_page}, {"uninstall", uninstall_page}, {"config", config_page},
+        {"run", run_page},
+        {"call", call_page},
+        {"prepare", prepare_page},
+        {"doctor", doctor_page},
+        {"schema", schema_page},
+        {"token", token_page},
+        {"install", install_page},
+        {"uninstall", uninstall_page},
+        {"config", config_page},
         {"serve", serve_page},
+        {"completions", completions_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

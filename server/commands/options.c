@@ -34,6 +34,7 @@ static const struct command_name {
     {"install", COMMAND_INSTALL, NULL},
     {"uninstall", COMMAND_UNINSTALL, NULL},
     {"config", COMMAND_CONFIG, "init"},
+    {"completions", COMMAND_COMPLETIONS, "SHELL (bash, zsh or fish)"},
     {"help", COMMAND_HELP, NULL},
     {"version", COMMAND_VERSION, NULL},
 };
@@ -480,6 +481,9 @@ static int options_take_operands(struct options *options, char *const *names, si
         return 0;
     case COMMAND_TOKEN:
         options->principal = names[0];
+        return 0;
+    case COMMAND_COMPLETIONS:
+        options->shell = names[0];
         return 0;
     case COMMAND_INSTALL:
     case COMMAND_UNINSTALL:

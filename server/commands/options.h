@@ -19,6 +19,7 @@ enum command {
     COMMAND_UNINSTALL,
     COMMAND_CHECK_CONFIG,
     COMMAND_CONFIG,
+    COMMAND_COMPLETIONS,
     COMMAND_HELP,
     COMMAND_VERSION,
 };
@@ -54,6 +55,7 @@ struct options {
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: the name of its principal */
     const char *provider;                         /* schema, call: --provider, or NULL */
+    const char *shell;                            /* completions: its name */
     const char *client;                           /* install, uninstall: --client, or NULL */
     const char *url;                              /* install: of --http, or NULL */
     const char *project;                          /* serve, install: --project, or NULL */
