@@ -12,10 +12,13 @@ import socket
 import stat
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
 import client
+import leftovers
 import ports
 import wheels
 
@@ -529,6 +532,40 @@ def test_a_server_for_several_tells_how_they_connect(tmp_path):
     (entry,) = [json.loads(line.partition(": ")[2]) for line in said.splitlines() if line.startswith("for a client: ")]
     assert entry == {"mcpServers": {"pyexecd": {"type": "http", "url": url,
                                                 "headers": {"Authorization": "Bearer TOKEN"}}}}
+
+
+def status_of(port, token):
+    """Of a request with TOKEN that a server of HTTP refuses without one: 401, or anything else."""
+    question = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", data=b"{}", method="POST", headers={
+        "Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+    try:
+        with urllib.request.urlopen(question, timeout=60) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return None
+
+
+def test_the_tokens_of_the_command_line_are_read_again(tmp_path):
+    tokens, port = tmp_path / "tokens", ports.free_port()
+
+    def token_of(name):
+        return json.loads(pyexecd("token", "--json", "--add", tokens, name).stdout)["token"]
+
+    alice = token_of("alice")
+    server = subprocess.Popen([os.environ["PYEXECD"], "serve", "--http", str(port), "--token-file", tokens],
+                              stdin=subprocess.DEVNULL)
+    try:
+        assert leftovers.until(lambda: status_of(port, alice) not in (None, 401))
+        bob = token_of("bob")
+        assert status_of(port, bob) == 401
+        server.send_signal(signal.SIGHUP)
+        assert leftovers.until(lambda: status_of(port, bob) not in (None, 401))
+        assert status_of(port, alice) != 401
+    finally:
+        server.terminate()
+        assert server.wait(60) == 0
 
 
 def test_a_port_without_tokens_says_what_to_do():
