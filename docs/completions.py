@@ -11,7 +11,7 @@ import sys
 
 COMMAND = re.compile(r"^ {7}pyexecd ([a-z]+) .*?\s{2,}(\S.*)$")
 COMMAND_BY_OPTION = re.compile(r"^ {7}pyexecd (--[a-z-]+) .*?\s{2,}(\S.*)$")
-OPTION = re.compile(r"^  (?:(-\w), |    )(--[\w-]+)(?: ([A-Z]+))?\s{2,}(\S.*)$")
+OPTION = re.compile(r"^  (?:(-\w), |    )(--[\w-]+)(?: \[?([A-Z]+)\]?)?\s{2,}(\S.*)$")
 MORE = re.compile(r"^ {20,}(\S.*)$")
 WORDS = re.compile(r"^[a-z][a-z-]*(?: \(default\))?(?:(?:, | or )[a-z][a-z-]*(?: \(default\))?)+(?=[;:] |$)")
 PATHS = {"FILE": ("-f", "_files", "-r -F"), "DIR": ("-d", "_files -/", "-x -a '(__fish_complete_directories)'")}

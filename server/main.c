@@ -71,6 +71,10 @@ static int main_execute(const struct options *options)
         return command_uninstall(options);
     case COMMAND_CHECK_CONFIG:
         return command_check_config(options);
+    case COMMAND_CONFIG:
+        return command_config(options);
+    case COMMAND_COMPLETIONS:
+        return command_completions(options);
     case COMMAND_HELP:
         return main_print(help_page(options->command_name));
     case COMMAND_VERSION:

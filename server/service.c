@@ -151,11 +151,15 @@ static char *find_companion(const char *name)
     return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
 }
 
-/* Warns once for each missing feature, when it is noticed. */
+/* Warns once for each missing feature, when it is noticed. A limit that holds by other means is no
+ * warning: it would stand before each result of an ordinary user. */
 static void service_on_missing(void *data, const char *what)
 {
     (void)data;
-    log_warning("containment is weaker than it could be: %s", what);
+    if (process_receipt_is_replaced(what))
+        log_info("a limit is enforced without a cgroup: %s", what);
+    else
+        log_warning("containment is weaker than it could be: %s", what);
 }
 
 static int open_host(struct service *service, const json_t *tree, struct error *err)
@@ -367,6 +371,19 @@ int service_reload(struct service *service, struct config *config)
     return 0;
 }
 
+/* Lists the names, where NAME is like none of them. */
+static void service_list_environments(const struct service *service, const char *name,
+                                      struct error *err)
+{
+    AUTO_JSON json_t *names = json_array();
+    AUTO_FREE char *list = NULL;
+
+    for (size_t i = 0; i < catalog_count(service->catalog); i++)
+        json_array_append_new(names, json_string(catalog_at(service->catalog, i)->name));
+    list = json_list(names);
+    error_set(err, ERROR_USAGE, "there is no environment \"%s\", but: %s", name, list);
+}
+
 struct environment *service_find_environment(const struct service *service, const char *name,
                                              struct error *err)
 {
@@ -381,7 +398,7 @@ struct environment *service_find_environment(const struct service *service, cons
         error_set(err, ERROR_USAGE, "there is no environment \"%s\", did you mean \"%s\"?", name,
                   spelling.nearest);
     else
-        error_set(err, ERROR_USAGE, "there is no environment \"%s\"", name);
+        service_list_environments(service, name, err);
     return NULL;
 }
 

@@ -315,3 +315,47 @@ int token_file_read(const char *path, struct token_file *ret, token_file_fault_f
     }
     return token_file_parse(path, text, length, ret, fault_fn, data);
 }
+
+static void token_file_on_first_fault(void *data, const char *message)
+{
+    struct error *err = data;
+
+    if (err->code == ERROR_NONE)
+        error_set(err, ERROR_CONFIG, "%s", message);
+}
+
+/* The line that is added to TEXT, with its newline. NULL with ERR when the two would not be read.
+ * Owned by the caller. */
+static char *token_file_try_line(const char *path, const char *text, size_t length,
+                                 const char *line, struct error *err)
+{
+    const char *separator = length > 0 && text[length - 1] != '\n' ? "\n" : "";
+    AUTO_FREE char *added = memory_format("%s%s\n", separator, line);
+    AUTO_FREE char *whole = memory_format("%s%s", text, added);
+    struct token_file file = {0};
+
+    if (token_file_parse(path, whole, strlen(whole), &file, token_file_on_first_fault, err) < 0)
+        return NULL;
+    token_file_deinit(&file);
+    return STEAL_PTR(added);
+}
+
+int token_file_add(const char *path, const char *line, struct error *err)
+{
+    const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    AUTO_CLOSE int fd = open(path, flags, S_IRUSR | S_IWUSR);
+    AUTO_FREE char *text = NULL;
+    AUTO_FREE char *added = NULL;
+    size_t length = 0;
+
+    if (fd < 0)
+        return error_set_errno(err, errno, "cannot open %s", path);
+    if (check_file(fd, path, err) < 0)
+        return -1;
+    text = fd_read_all(fd, TOKEN_FILE_MOST_BYTES, &length, err);
+    if (!text)
+        return error_prefix(err, "%s", path);
+    added = token_file_try_line(path, text, length, line, err);
+    explicit_bzero(text, length);
+    return added ? fd_write_all(fd, added, strlen(added), err) : -1;
+}

@@ -23,7 +23,9 @@ int curl_library_load(struct error *err)
 {
     if (curl_library_open())
         return 0;
-    return error_set(err, ERROR_UNAVAILABLE, "libcurl is needed and cannot be loaded: %s",
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "libcurl is needed and cannot be loaded; to install it: apt install libcurl4 "
+                     "(Debian, Ubuntu), dnf install libcurl (Fedora): %s",
                      dlerror());
 }
 
@@ -70,6 +72,8 @@ void curl_easy_cleanup(CURL *easy)
 {
     static typeof(&curl_easy_cleanup) function;
 
+    if (!easy) /* also where there is no library */
+        return;
     if (!function)
         function = (typeof(function))curl_library_find("curl_easy_cleanup");
     function(easy);
@@ -197,6 +201,8 @@ void curl_slist_free_all(struct curl_slist *list)
 {
     static typeof(&curl_slist_free_all) function;
 
+    if (!list) /* also where there is no library */
+        return;
     if (!function)
         function = (typeof(function))curl_library_find("curl_slist_free_all");
     function(list);

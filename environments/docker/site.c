@@ -1,7 +1,6 @@
 #include "environments/docker/site.h"
 
 #include "base/cleanup.h"
-#include "base/curl/curl_library.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -249,9 +248,6 @@ int docker_site_init(struct docker_site *site, struct environment *environment,
     struct engine_address address = {0};
 
     if (docker_definition_check(&definition, ret_key, err) < 0)
-        return -1;
-    *ret_key = "type";
-    if (recipe->loop && curl_library_load(err) < 0)
         return -1;
     *ret_key = "host";
     if (docker_definition_find_engine(&definition, &address, err) < 0)

@@ -1,6 +1,7 @@
 #include "environments/engine/engine.h"
 
 #include "base/cleanup.h"
+#include "base/curl/curl_library.h"
 #include "base/curl/transfer.h"
 #include "base/memory.h"
 #include "environments/engine/engine_error.h"
@@ -24,12 +25,14 @@ enum {
 struct engine {
     struct ev_loop *loop; /* borrowed */
     struct engine_address address;
-    struct transfers *transfers; /* owned */
+    struct transfers *transfers; /* owned; NULL before the first question */
     char prefix[PREFIX_BYTES];   /* empty: the version is not known */
     bool is_podman;
     struct transfer ping; /* easy NULL: not under way */
     struct list waiters;  /* of struct engine_waiter: borrowed */
     struct list duties;   /* of struct engine_duty: owned */
+    ev_timer refusal;     /* running: there is no libcurl, and waiters are about to be told */
+    struct error refused;
 };
 
 /* Programs that the server starts must not inherit the engine's socket. */
@@ -153,13 +156,34 @@ static void start_ping(struct engine *engine)
     transfer_start(engine->transfers, &engine->ping);
 }
 
+/* Without libcurl no engine is reached. Waiters are told later, as with any other failure. */
+static void engine_on_refusal(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct engine *engine = CONTAINER_OF(timer, struct engine, refusal);
+
+    (void)loop;
+    (void)events;
+    engine_tell_waiters(engine, &engine->refused);
+}
+
+static void engine_open(struct engine *engine)
+{
+    if (!engine->transfers && curl_library_load(&engine->refused) < 0) {
+        ev_timer_start(engine->loop, &engine->refusal);
+        return;
+    }
+    if (!engine->transfers)
+        engine->transfers = transfers_new(engine->loop);
+    if (!engine->ping.easy)
+        start_ping(engine);
+}
+
 enum outcome engine_meet(struct engine *engine, struct engine_waiter *waiter)
 {
     list_init(&waiter->link);
     if (engine->prefix[0])
         return OUTCOME_READY;
-    if (!engine->ping.easy)
-        start_ping(engine);
+    engine_open(engine);
     list_append(&engine->waiters, &waiter->link);
     return OUTCOME_PENDING;
 }
@@ -176,7 +200,7 @@ struct engine *engine_new(struct ev_loop *loop, struct engine_address *address)
     engine->loop = loop;
     engine->address = *address;
     *address = (struct engine_address){0};
-    engine->transfers = transfers_new(loop);
+    ev_timer_init(&engine->refusal, engine_on_refusal, 0., 0.);
     list_init(&engine->waiters);
     list_init(&engine->duties);
     return engine;
@@ -194,7 +218,9 @@ void engine_free(struct engine *engine)
     }
     if (engine->ping.easy)
         transfer_end(&engine->ping);
-    transfers_free(engine->transfers);
+    if (engine->transfers)
+        transfers_free(engine->transfers);
+    ev_timer_stop(engine->loop, &engine->refusal);
     engine_address_deinit(&engine->address);
     free(engine);
 }

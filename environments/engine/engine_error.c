@@ -58,8 +58,9 @@ static int connection_error(struct engine *engine, const struct transfer *transf
     engine_forget_version(engine);
     if (number == EACCES || number == EPERM)
         return permission_error(engine, err);
-    return error_set(err, ERROR_UNAVAILABLE, "no Docker engine at %s: %s", engine_name(engine),
-                     number ? strerror((int)number) : transfer->failure);
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "no Docker engine at %s: %s; start it, or name another in host",
+                     engine_name(engine), number ? strerror((int)number) : transfer->failure);
 }
 
 int engine_error_from_transfer(struct engine *engine, const struct transfer *transfer,

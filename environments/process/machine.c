@@ -143,16 +143,16 @@ static void machine_add_missing_limits(json_t *missing, const struct tree_plan *
     const struct cgroup_tree *cgroups = plan->cgroups;
 
     if (!cgroups || !cgroup_tree_limits_memory(cgroups))
-        process_receipt_add_missing(
-            missing, "memory limit: no writable cgroup with the memory controller; measured ten "
-                     "times a second in a PID namespace");
+        process_receipt_add_missing(missing, MISSING_MEMORY_CGROUP
+                                    "no writable cgroup with the memory controller; measured ten "
+                                    "times a second in a PID namespace");
     if (!cgroups || !cgroup_tree_limits_processes(cgroups))
         process_receipt_add_missing(
             missing, geteuid() == 0 && !(plan->layers & LAYER_UID)
                          ? "process limit: no writable cgroup with the pids controller, and "
                            "the resource limit does not hold for uid 0"
-                         : "process limit by cgroup: no writable cgroup with the pids "
-                           "controller; the resource limit is used");
+                         : MISSING_PROCESS_CGROUP "no writable cgroup with the pids "
+                                                  "controller; the resource limit is used");
 }
 
 static void machine_add_missing_layer(json_t *missing, enum process_layer layer, const char *why)

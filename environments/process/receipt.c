@@ -1,6 +1,7 @@
 #include "environments/process/receipt.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -19,6 +20,12 @@ bool process_receipt_add_missing(json_t *missing, const char *what)
             return false;
     json_array_append_new(missing, json_string(what));
     return true;
+}
+
+bool process_receipt_is_replaced(const char *what)
+{
+    return text_starts_with(what, MISSING_MEMORY_CGROUP) ||
+           text_starts_with(what, MISSING_PROCESS_CGROUP);
 }
 
 enum isolation process_receipt_isolation(const struct process_receipt *receipt)

@@ -17,6 +17,10 @@ enum process_limiter {
     LIMITER_CONTAINER,
 };
 
+/* The beginnings of the texts about limits that hold without a cgroup, too. */
+#define MISSING_MEMORY_CGROUP  "memory limit: "
+#define MISSING_PROCESS_CGROUP "process limit by cgroup: "
+
 struct process_receipt {
     unsigned layers; /* of enum process_layer: the layers that the tree had */
     unsigned asked;  /* of enum process_layer: the layers of a sandbox that it asked for */
@@ -32,6 +36,10 @@ unsigned process_receipt_absent(const struct process_receipt *receipt);
 
 /* Adds WHAT to MISSING, a list of such texts. False when it is there already. */
 bool process_receipt_add_missing(json_t *missing, const char *what);
+
+/* True when WHAT, a text of a missing feature, is about a cgroup whose limit holds by other means:
+ * each user without a cgroup of his own has such texts. */
+bool process_receipt_is_replaced(const char *what);
 
 enum isolation process_receipt_isolation(const struct process_receipt *receipt);
 

@@ -175,7 +175,7 @@ static void offer_private_file(struct directory_claim *claim)
     claim->file = memory_format("%s/%s/%s", workplace->root, workplace->private_name, name);
 }
 
-/* In a directory that is lent: the user's own file is executed, or a new one. */
+/* In a directory that is lent: a new file is executed. */
 static int be_guest(struct directory_claim *claim, const char *code, size_t length,
                     struct error *err)
 {
@@ -183,10 +183,6 @@ static int be_guest(struct directory_claim *claim, const char *code, size_t leng
     AUTO_FREE char *digits = NULL;
     AUTO_FREE char *name = NULL;
 
-    if (directory->workplace->own_script) {
-        claim->script = memory_copy_string(directory->workplace->own_script);
-        return 0;
-    }
     digits = random_digits(NAME_DIGITS);
     name = memory_format(GUEST_PREFIX "%s.py", digits);
     if (directory_claim_write_file(directory->fd, name, code, length, err) < 0)
@@ -202,6 +198,10 @@ static int directory_claim_deliver(struct directory_claim *claim, const char *co
 {
     struct working_directory *directory = claim->directory;
 
+    if (directory->workplace->own_script) {
+        claim->script = memory_copy_string(directory->workplace->own_script);
+        return 0;
+    }
     if (working_directory_is_lent(directory))
         return be_guest(claim, code, length, err);
     claim->script = memory_format("%s/" SCRIPT_NAME, directory->path);

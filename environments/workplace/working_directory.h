@@ -42,6 +42,10 @@ void workplace_set_isolations(struct workplace *workplace, unsigned isolations);
 int workplace_lend(struct workplace *workplace, const char *path, const char *script,
                    struct error *err);
 
+/* From now on runs execute SCRIPT, the path of a file of the user's that scripts see there; their
+ * code is its text. NULL: no more. */
+void workplace_set_script(struct workplace *workplace, const char *script);
+
 /* True when TEXT looks like the handle of a working directory. */
 bool workplace_is_handle(const char *text);
 

@@ -167,6 +167,12 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     return workplace;
 }
 
+void workplace_set_script(struct workplace *workplace, const char *script)
+{
+    free(workplace->own_script);
+    workplace->own_script = script ? memory_copy_string(script) : NULL;
+}
+
 int workplace_lend(struct workplace *workplace, const char *path, const char *script,
                    struct error *err)
 {
@@ -181,7 +187,7 @@ int workplace_lend(struct workplace *workplace, const char *path, const char *sc
                          "fill everything");
     free(workplace->path);
     workplace->path = STEAL_PTR(real);
-    workplace->own_script = script ? memory_copy_string(script) : NULL;
+    workplace_set_script(workplace, script);
     workplace->isolations = (1U << ISOLATIONS) - 1;
     workplace->is_lent = true;
     return 0;

@@ -54,7 +54,7 @@ struct workplace {
     char *path;           /* owned; the configured directory, or NULL */
     unsigned isolations;  /* bits of enum isolation: runs that may use PATH */
     bool is_lent;         /* PATH belongs to a user */
-    char *own_script;     /* owned; the script of runs at a lent PATH, or NULL */
+    char *own_script;     /* owned; the user's script that runs execute, or NULL */
     char *root;           /* owned; without links */
     int root_fd;          /* owned */
     char *private_name;   /* owned */

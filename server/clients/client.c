@@ -1,6 +1,7 @@
 #include "server/clients/client.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/spelling.h"
 #include "base/text.h"
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #define XDG_FOLDER ".config/"
+
+enum { CLIENT_LEAST_LETTERS = 4 }; /* of a part of a name */
 
 static const struct settings_format json_settings = {jsonc_put, jsonc_take};
 static const struct settings_format toml_settings = {toml_section_put, toml_section_take};
@@ -29,6 +32,8 @@ static const struct client clients[] = {
         .path = {"mcpServers"},
         .describe = client_server_typed,
         .permissions = {"CLAUDE_CONFIG_DIR", ".claude", "settings.json"},
+        .advice = "Start Claude Code again; `claude mcp list` shows pyexecd.",
+        .memory = "CLAUDE.md",
     },
     {
         .name = "claude-desktop",
@@ -48,6 +53,8 @@ static const struct client clients[] = {
         .format = &json_settings,
         .path = {"mcpServers"},
         .describe = client_server_plain,
+        .advice = "Start Cursor again; its settings list pyexecd under MCP.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "vscode",
@@ -57,6 +64,8 @@ static const struct client clients[] = {
         .format = &json_settings,
         .path = {"servers"},
         .describe = client_server_typed,
+        .advice = "Start VS Code again; the command `MCP: List Servers` shows pyexecd.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "windsurf",
@@ -66,6 +75,8 @@ static const struct client clients[] = {
         .format = &json_settings,
         .path = {"mcpServers"},
         .describe = client_server_windsurf,
+        .advice = "Start Windsurf again.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "codex",
@@ -75,6 +86,8 @@ static const struct client clients[] = {
         .format = &toml_settings,
         .path = {"mcp_servers"},
         .describe = client_server_codex,
+        .advice = "Start Codex again; `codex mcp list` shows pyexecd.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "gemini",
@@ -85,7 +98,8 @@ static const struct client clients[] = {
         .path = {"mcpServers"},
         .describe = client_server_gemini,
         .advice = "Gemini CLI starts servers in trusted folders only: type /permissions in it to "
-                  "trust a folder.",
+                  "trust a folder. `gemini mcp list` shows pyexecd.",
+        .memory = "GEMINI.md",
     },
     {
         .name = "zed",
@@ -95,6 +109,8 @@ static const struct client clients[] = {
         .format = &json_settings,
         .path = {"context_servers"},
         .describe = client_server_zed,
+        .advice = "Start Zed again.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "opencode",
@@ -104,6 +120,8 @@ static const struct client clients[] = {
         .format = &json_settings,
         .path = {"mcp"},
         .describe = client_server_opencode,
+        .advice = "Start opencode again; `opencode mcp list` shows pyexecd.",
+        .memory = "AGENTS.md",
     },
     {
         .name = "goose",
@@ -113,6 +131,7 @@ static const struct client clients[] = {
         .format = &yaml_settings,
         .path = {"extensions"},
         .describe = client_server_goose,
+        .advice = "Start Goose again.",
     },
 };
 
@@ -122,20 +141,48 @@ const struct client *client_list(size_t *ret_count)
     return clients;
 }
 
+/* "claude" for claude-code, "VS Code" for vscode, "gemini-cli" for gemini. */
+static bool client_resembles(const struct client *client, const char *name)
+{
+    const size_t shorter = size_min(strlen(name), strlen(client->name));
+
+    return strcasecmp(client->title, name) == 0 ||
+           (shorter >= CLIENT_LEAST_LETTERS && strncasecmp(client->name, name, shorter) == 0);
+}
+
+/* Owned by the caller. */
+static char *client_list_names(void)
+{
+    AUTO_JSON json_t *names = json_array();
+
+    for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+        json_array_append_new(names, json_string(clients[i].name));
+    return json_list(names);
+}
+
+static void client_refuse(const char *name, const char *nearest, struct error *err)
+{
+    AUTO_FREE char *names = client_list_names();
+
+    if (nearest)
+        error_set(err, ERROR_USAGE, "client %s is not known, did you mean %s?", name, nearest);
+    else
+        error_set(err, ERROR_USAGE, "client %s is not known; there are: %s", name, names);
+}
+
 const struct client *client_find(const char *name, struct error *err)
 {
     struct spelling spelling = SPELLING_INIT(name);
+    const char *like = NULL;
 
     for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
         spelling_try(&spelling, clients[i].name);
         if (strcmp(clients[i].name, name) == 0)
             return &clients[i];
+        if (!like && client_resembles(&clients[i], name))
+            like = clients[i].name;
     }
-    if (spelling.nearest)
-        error_set(err, ERROR_USAGE, "--client %s is not known, did you mean %s?", name,
-                  spelling.nearest);
-    else
-        error_set(err, ERROR_USAGE, "--client %s is not known; see `pyexecd install --help`", name);
+    client_refuse(name, like ? like : spelling.nearest, err);
     return NULL;
 }
 

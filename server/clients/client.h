@@ -30,13 +30,14 @@ struct client {
     const char *path[SETTINGS_DEPTH + 1]; /* the objects around the list of servers */
     json_t *(*describe)(const struct client_server *server);
     struct client_place permissions; /* settings with the tools that need no question; or no file */
-    const char *advice;              /* the step that the user still has to take; or NULL */
+    const char *advice;              /* the step that the user still has to take */
+    const char *memory; /* the file of a project that the client's model always reads; or NULL */
 };
 
 /* All of them, COUNT in *RET_COUNT; static storage. */
 const struct client *client_list(size_t *ret_count);
 
-/* NULL with ERROR_USAGE, which suggests a similar name. */
+/* NULL with ERROR_USAGE, which suggests a similar name, or has all names. */
 const struct client *client_find(const char *name, struct error *err);
 
 /* The path of PLACE; owned by the caller. NULL with ERR when there is no HOME. */

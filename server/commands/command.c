@@ -22,6 +22,8 @@ int command_exit_status(const struct error *err)
 {
     if (err->number == EACCES || err->number == EPERM)
         return EX_NOPERM;
+    if (err->number == EADDRINUSE)
+        return EX_UNAVAILABLE;
     switch (err->code) {
     case ERROR_USAGE:
     case ERROR_INVALID_ARGUMENTS:

@@ -1,6 +1,7 @@
 /* `pyexecd --check-config`: every error of the configuration, including errors that otherwise
  * appear only in use: a missing interpreter, an unreadable token. */
 #include "base/cleanup.h"
+#include "base/curl/curl_library.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "environments/catalog/catalog.h"
@@ -83,11 +84,21 @@ static void command_check_config_note_gpu(const struct environment *environment)
         printf("environment %s: devices: %s\n", environment->name, problem);
 }
 
+/* It may be installed at any time. */
+static void command_check_config_note_library(const struct environment *environment)
+{
+    struct error err = ERROR_INIT;
+
+    if (environment->ops->kind->isolation == ISOLATION_DOCKER && curl_library_load(&err) < 0)
+        printf("environment %s: %s\n", environment->name, err.message);
+}
+
 static void command_check_config_note_all(const struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog_count(catalog); i++) {
         command_check_config_note(catalog_at(catalog, i));
         command_check_config_note_gpu(catalog_at(catalog, i));
+        command_check_config_note_library(catalog_at(catalog, i));
     }
 }
 

@@ -1,5 +1,5 @@
-/* `pyexecd doctor`: the features of this machine, the missing ones, and the consequences. It tests
- * each environment by running a script of one line. */
+/* `pyexecd doctor`: a verdict with what is missing and the commands that give it, and a report of
+ * the features of this machine. It tests each environment by running a script of one line. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -15,6 +15,7 @@
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_venv.h"
+#include "server/commands/doctor_verdict.h"
 #include "server/commands/options.h"
 #include "server/commands/probe.h"
 #include "server/commands/remedy.h"
@@ -24,6 +25,7 @@
 #include "server/state_directory.h"
 #include "server/tools/hints/run_facts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,21 +62,31 @@ struct doctor {
     struct working_directory *directory; /* owned: where they are */
     struct run *run;                     /* borrowed; NULL when it is over */
     struct doctor_trial trial;           /* owned: the last one, until it is fetched */
-    bool refused;                        /* a run would be refused */
-    bool told;                           /* the command that gives more */
+    struct doctor_verdict verdict;
     struct interruption interruption;
     struct step_display display;
     struct step_line line; /* of the environment that is prepared */
 };
 
-/* Once, below the first thing that is missing for want of it. */
-static void command_doctor_print_remedy(struct doctor *doctor)
+/* The consequence of a missing feature that has a remedy is in the verdict alone. */
+static void command_doctor_note_feature(struct doctor *doctor, const struct probe *probe)
 {
-    AUTO_FREE char *command = remedy_find();
+    AUTO_FREE char *remedy = probe->remedy();
+    AUTO_FREE char *lack = memory_format("no %s: %s", probe->name, probe->without);
 
-    if (command && !doctor->told)
-        command_print_line("", "  gives more", command);
-    doctor->told = true;
+    doctor_verdict_add_lack(&doctor->verdict, lack, remedy);
+}
+
+static void command_doctor_print_feature(struct doctor *doctor, const struct probe *probe)
+{
+    char detail[PROBE_DETAIL_BYTES] = "";
+    const bool there = probe->try(detail);
+    AUTO_FREE char *missing = memory_format("%s%s%s", detail, *detail ? ": " : "", probe->without);
+
+    command_print_line(there ? "yes" : "no", probe->name,
+                       there || probe->remedy ? detail : missing);
+    if (!there && probe->remedy)
+        command_doctor_note_feature(doctor, probe);
 }
 
 static void print_kernel(struct doctor *doctor)
@@ -85,16 +97,8 @@ static void print_kernel(struct doctor *doctor)
 
     if (uname(&names) == 0)
         printf("kernel %s %s\n", names.sysname, names.release);
-    for (size_t i = 0; i < count; i++) {
-        char detail[PROBE_DETAIL_BYTES] = "";
-        bool there = probes[i].try(detail);
-        AUTO_FREE char *missing =
-            memory_format("%s%s%s", detail, *detail ? ": " : "", probes[i].without);
-
-        command_print_line(there ? "yes" : "no", probes[i].name, there ? detail : missing);
-        if (!there && probes[i].is_withheld)
-            command_doctor_print_remedy(doctor);
-    }
+    for (size_t i = 0; i < count; i++)
+        command_doctor_print_feature(doctor, &probes[i]);
 }
 
 /* Notes the end of the run that FACTS are about. */
@@ -259,7 +263,7 @@ static void print_trial(struct doctor *doctor, struct environment *environment,
     }
     text = memory_format("no script can be run: %s", trial->problem);
     command_print_line("no", environment->name, text);
-    doctor->refused = true;
+    doctor_verdict_add_fault(&doctor->verdict, environment->name, trial->problem);
 }
 
 /* "a, b" for LAYERS. Owned by the caller. */
@@ -281,6 +285,16 @@ static void command_doctor_print_hosts(const struct environment *environment)
         command_print_line("", "  network", text);
 }
 
+/* The ACTIVITY in ENVIRONMENT goes without the layers ABSENT. */
+static void command_doctor_note_absent(struct doctor *doctor, const struct environment *environment,
+                                       const char *activity, const char *absent)
+{
+    AUTO_FREE char *lack = memory_format("%s: %s without %s", environment->name, activity, absent);
+    AUTO_FREE char *remedy = remedy_find();
+
+    doctor_verdict_add_lack(&doctor->verdict, lack, remedy);
+}
+
 /* The layers that isolated the trial, and the layers that were asked for and absent. */
 static void command_doctor_print_layers(struct doctor *doctor,
                                         const struct environment *environment,
@@ -298,7 +312,7 @@ static void command_doctor_print_layers(struct doctor *doctor,
                          *held ? ": " : "", held, *absent ? "; without: " : "", absent);
     command_print_line(*absent ? "no" : "", "  isolation", text);
     if (*absent)
-        command_doctor_print_remedy(doctor);
+        command_doctor_note_absent(doctor, environment, "scripts run", absent);
     command_doctor_print_hosts(environment);
 }
 
@@ -334,7 +348,7 @@ static void command_doctor_print_preparation(struct doctor *doctor,
     if (!*absent)
         return;
     command_print_line("no", "  preparation", text);
-    command_doctor_print_remedy(doctor);
+    command_doctor_note_absent(doctor, environment, "packages are installed", absent);
 }
 
 /* The devices that the trial could use, and why not. */
@@ -369,13 +383,15 @@ static void command_doctor_print_preloads(const struct environment *environment)
     }
 }
 
-static void command_doctor_print_missing(const json_t *missing)
+/* A limit that holds by other means is told with the features of the kernel. */
+static void command_doctor_print_missing(const char *name, const json_t *missing)
 {
     const json_t *what;
     size_t i;
 
     json_array_foreach (missing, i, what)
-        command_print_line("no", "  missing", json_string_value(what));
+        if (!process_receipt_is_replaced(json_string_value(what)))
+            command_print_line("no", name, json_string_value(what));
 }
 
 static void command_doctor_print_kernel(const struct environment *environment)
@@ -404,7 +420,7 @@ static void print_environment(struct doctor *doctor, struct environment *environ
     if (!environment->settings.sandbox.is_wanted)
         return;
     command_doctor_print_preloads(environment);
-    command_doctor_print_missing(trial.receipt.missing);
+    command_doctor_print_missing("  missing", trial.receipt.missing);
 }
 
 static void print_environments(struct doctor *doctor)
@@ -424,14 +440,11 @@ static void print_environments(struct doctor *doctor)
 static void print_containment(const struct doctor *doctor)
 {
     const struct process_receipt receipt = process_host_receipt(doctor->service.host, NULL);
-    const json_t *what;
-    size_t i;
 
     printf("containment\n");
     command_print_line("", "process tree", process_receipt_tree(&receipt));
     command_print_line("", "limits", process_limiter_name(receipt.limiter));
-    json_array_foreach (receipt.missing, i, what)
-        command_print_line("no", "missing", json_string_value(what));
+    command_doctor_print_missing("missing", receipt.missing);
 }
 
 static void print_limits(const struct doctor *doctor)
@@ -466,6 +479,7 @@ static void print_approval(const struct doctor *doctor)
 static void print_places(const struct config *config)
 {
     const char *kind = json_object_get_string(config_tree(config), "working_directory");
+    const char *home = getenv("HOME");
     struct error err = ERROR_INIT;
     AUTO_FREE char *state = strcmp(kind, "memory") == 0 ? state_directory_open_in_memory(&err)
                                                         : state_directory_open(&err);
@@ -475,6 +489,9 @@ static void print_places(const struct config *config)
                        config_path(config) ? config_path(config) : "none: defaults");
     command_print_line(state ? "" : "no", "state", state ? state : err.message);
     command_print_line("", "work", kind);
+    if (home && *home)
+        command_print_line(
+            "", "home", "no sandbox works in it: `pyexecd run` there takes a temporary directory");
 }
 
 static void print_service(struct doctor *doctor)
@@ -490,42 +507,78 @@ static void print_service(struct doctor *doctor)
     print_approval(doctor);
 }
 
-/* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */
-static int command_doctor_diagnose(struct doctor *doctor, struct config *config)
+/* Prints the report. -1 with ERR when no environment can be tried. */
+static int command_doctor_diagnose(struct doctor *doctor, struct config *config, struct error *err)
 {
-    struct error err = ERROR_INIT;
-    int status = EX_OK;
+    int status;
 
-    log_open(LOG_LEVEL_ERROR); /* the report prints missing features */
-    printf("pyexecd " PYEXECD_VERSION "\n");
     print_kernel(doctor);
     print_places(config);
     doctor_docker_print(json_object_get(config_tree(config), "environments"));
-    if (service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, &err) < 0) {
-        fflush(stdout);
-        status = config_has_errors(config) ? command_fail_config(config) : command_fail(&err);
-    } else {
+    status = service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, err);
+    if (status == 0)
         print_service(doctor);
-    }
     service_stop(&doctor->service);
     service_drain(&doctor->service);
     service_close(&doctor->service);
+    return status;
+}
+
+/* The verdict comes first, and is known last. */
+static int command_doctor_report(struct doctor *doctor, struct config *config, struct error *err)
+{
+    FILE *output = stdout;
+    size_t length = 0;
+    char *text = NULL;
+    FILE *report = open_memstream(&text, &length);
+    AUTO_FREE char *owned = NULL;
+    int status;
+
+    if (!report)
+        return error_set_errno(err, errno, "cannot make a report");
+    stdout = report;
+    status = command_doctor_diagnose(doctor, config, err);
+    stdout = output;
+    fclose(report);
+    owned = text;
+    if (status < 0)
+        doctor_verdict_add_fault(&doctor->verdict, "the server", err->message);
+    puts("pyexecd " PYEXECD_VERSION);
+    if (!doctor->interruption.signal)
+        doctor_verdict_print(&doctor->verdict);
+    fputs(owned, stdout);
+    return status;
+}
+
+/* 0 when runs would be started, 1 when they would be refused, or the status of a failure. */
+static int command_doctor_conclude(const struct doctor *doctor, const struct config *config,
+                                   const struct error *err)
+{
+    const int printed = fflush(stdout);
+
     if (doctor->interruption.signal)
         return interruption_status(doctor->interruption.signal);
-    if (status != EX_OK)
-        return status;
-    return doctor->refused || fflush(stdout) == EOF;
+    if (config_has_errors(config))
+        return command_fail_config(config);
+    if (err->code != ERROR_NONE)
+        return command_fail(err);
+    return doctor_verdict_is_bad(&doctor->verdict) || printed == EOF;
 }
 
 int command_doctor(const struct options *options)
 {
     struct doctor doctor = {0};
+    struct error err = ERROR_INIT;
     int status;
     struct config *config = command_load_config(options, &status);
 
     if (!config)
         return status;
-    status = command_doctor_diagnose(&doctor, config);
+    log_open(LOG_LEVEL_ERROR); /* the report prints missing features */
+    doctor_verdict_init(&doctor.verdict);
+    (void)command_doctor_report(&doctor, config, &err);
+    status = command_doctor_conclude(&doctor, config, &err);
+    doctor_verdict_deinit(&doctor.verdict);
     config_free(config);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "server/clients/client.h"
 #include "server/clients/client_server.h"
+#include "server/clients/entry_trial.h"
 #include "server/clients/program_path.h"
 #include "server/commands/command.h"
 #include "server/commands/options.h"
@@ -87,6 +88,63 @@ static int change_permission(const struct client *client, enum settings_change c
     return command_install_apply(edit, options, err);
 }
 
+/* Prints the next steps in CLIENT. */
+static void command_install_advise(const struct client *client)
+{
+    puts(client->advice);
+    puts("Then ask it, for example: Run Python: print(6 * 7)");
+    if (client->memory)
+        printf(
+            "If it uses its own shell for Python instead, write in %s: \"Run Python with the tool "
+            "run_python of pyexecd.\"\n",
+            client->memory);
+}
+
+static int command_install_flush(struct error *err)
+{
+    return fflush(stdout) == 0 ? 0 : error_set_errno(err, errno, "standard output");
+}
+
+/* Starts what the entry starts, which logs errors only. A server with a URL is somebody else's. */
+static int command_install_try(const struct client_server *server, struct error *err)
+{
+    AUTO_JSON json_t *quiet = json_pack("[s, s]", "--log-level", "error");
+    AUTO_JSON json_t *command = json_copy((json_t *)server->command);
+
+    if (!command)
+        return 0;
+    json_array_extend(command, quiet);
+    if (entry_trial_run(command, err) < 0)
+        return -1;
+    puts("what the entry starts answers");
+    return 0;
+}
+
+/* Whether the settings of CLIENT have the entry that would be written. */
+static int command_install_check(const struct client *client, const struct client_server *server,
+                                 struct error *err)
+{
+    AUTO_FREE char *path = client_place_path(&client->place, err);
+    AUTO_JSON json_t *value = NULL;
+    struct settings_edit edit;
+    int outcome;
+
+    if (!path)
+        return -1;
+    edit = client_edit(client, path, server, &value);
+    edit.is_trial = true;
+    outcome = settings_file_edit(&edit, err);
+    if (outcome == SETTINGS_CHANGED)
+        return error_set(err, ERROR_CONFIG,
+                         "%s does not have this entry; to write it: pyexecd "
+                         "install %s",
+                         path, client->name);
+    if (outcome < 0 || command_install_try(server, err) < 0)
+        return -1;
+    printf("%s has the entry\n", path);
+    return command_install_flush(err);
+}
+
 /* SERVER is NULL to take it out. */
 static int change_client(const struct client *client, const struct client_server *server,
                          const struct options *options, struct error *err)
@@ -98,9 +156,11 @@ static int change_client(const struct client *client, const struct client_server
         command_install_apply(client_edit(client, path, server, &value), options, err) < 0 ||
         change_permission(client, server ? SETTINGS_PUT : SETTINGS_TAKE, options, err) < 0)
         return -1;
-    if (server && client->advice)
-        puts(client->advice);
-    return fflush(stdout) == 0 ? 0 : error_set_errno(err, errno, "standard output");
+    if (server && !options->dry_run && command_install_try(server, err) < 0)
+        return -1;
+    if (server)
+        command_install_advise(client);
+    return command_install_flush(err);
 }
 
 /* Without --client: a line for each, and whether it has the server. */
@@ -122,7 +182,7 @@ static int list_clients(void)
         else
             command_print_line("", clients[i].name, "not found");
     }
-    puts("\nTo add pyexecd: pyexecd install --client NAME");
+    puts("\nTo add pyexecd: pyexecd install CLIENT");
     return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
 }
 
@@ -219,7 +279,10 @@ static int command_install_with(const struct options *options, const struct conf
         if (!command)
             return command_fail(&err);
     }
-    return change_client(client, &server, options, &err) < 0 ? command_fail(&err) : EX_OK;
+    if ((options->check ? command_install_check(client, &server, &err)
+                        : change_client(client, &server, options, &err)) < 0)
+        return command_fail(&err);
+    return EX_OK;
 }
 
 int command_install(const struct options *options)

@@ -12,6 +12,7 @@
 #include "server/commands/command.h"
 #include "server/commands/options.h"
 #include "server/commands/place.h"
+#include "server/commands/script_environment.h"
 #include "server/commands/step_display.h"
 #include "server/configuration/config.h"
 #include "server/service.h"
@@ -92,14 +93,17 @@ static int command_run_exit_status(const struct run_facts *facts)
 static void command_run_help(const struct command_run *command, const struct run_facts *facts)
 {
     static const struct environment *const none[] = {NULL};
+    AUTO_JSON json_t *arguments = json_pack("{s:s*}", "environment", command->options->environment);
     const struct hint_facts told = {
         .run = facts,
         .output = json_string_value(facts->streams[PROCESS_STDOUT]),
         .errors = json_string_value(facts->streams[PROCESS_STDERR]),
+        .arguments = arguments,
         .code = &command->code,
         .directory = working_directory_path(command->directory),
         .environment = command->setting.environment,
         .offered = none,
+        .rules = command->service.rules,
         .is_at_terminal = true,
     };
     AUTO_JSON json_t *hints = hints_find(&told);
@@ -147,15 +151,14 @@ static void command_run_on_done(void *data, const struct run_report *report)
 static int choose_setting(struct command_run *command, struct error *err)
 {
     const struct options *options = command->options;
-    const char *name =
-        options->environment ? options->environment : command->service.default_environment;
-    struct environment *environment = service_find_environment(&command->service, name, err);
+    struct environment *environment =
+        script_environment_choose(options, &command->code, &command->service, err);
 
     if (!environment)
         return -1;
     if (options->timeout > environment->settings.max_timeout)
         return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
-                         options->timeout, name, environment->settings.max_timeout);
+                         options->timeout, environment->name, environment->settings.max_timeout);
     command->setting = (struct run_setting){
         .environment = environment,
         .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/text.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/notebook/notebooks.h"
@@ -72,6 +73,7 @@ struct server {
     bool has_terminal;        /* it was started from a terminal */
     struct ev_timer deadline; /* running: the server is stopping */
     struct watchdog watchdog;
+    json_t *token_names; /* owned: a set; of the first tokens */
 };
 
 static void command_serve_on_finished(void *data)
@@ -210,6 +212,14 @@ static void take_over(struct server *server, struct config *config)
     token_file_deinit(&tokens);
 }
 
+/* Options replace keys of CONFIG, which may be NULL. Returns CONFIG. */
+static struct config *command_serve_settle(const struct server *server, struct config *config)
+{
+    if (config && server->options->token_file)
+        config_use_tokens(config, server->options->token_file);
+    return config;
+}
+
 static void command_serve_on_hangup(struct ev_loop *loop, struct ev_signal *watcher, int events)
 {
     struct server *server = watcher->data;
@@ -224,7 +234,7 @@ static void command_serve_on_hangup(struct ev_loop *loop, struct ev_signal *watc
     if (!server->transport || ev_is_active(&server->deadline))
         return;
     transport_begin_reload(server->transport);
-    config = reload_read(server->config);
+    config = command_serve_settle(server, reload_read(server->config));
     if (config)
         take_over(server, config);
     else
@@ -266,6 +276,15 @@ static void command_serve_stop_watchers(struct server *server)
     signal(SIGHUP, SIG_IGN); /* what ends reads nothing again */
 }
 
+static json_t *command_serve_name_tokens(const struct token_file *tokens)
+{
+    json_t *names = json_object();
+
+    for (size_t i = 0; i < tokens->count; i++)
+        json_object_set_new(names, tokens->entries[i].name, json_true());
+    return names;
+}
+
 /* Problems with the tokens are complaints in the configuration. */
 static int open_authority(struct server *server)
 {
@@ -276,6 +295,7 @@ static int open_authority(struct server *server)
         return -1;
     authentication_set_limits(principals_limits(server->mcp.principals), server->config, &tokens);
     status = authentication_open(server->service.loop, server->config, &tokens, &server->authority);
+    server->token_names = command_serve_name_tokens(&tokens);
     token_file_deinit(&tokens);
     return status;
 }
@@ -420,15 +440,48 @@ static bool command_serve_is_typed(const struct server *server)
            (!command_is_private(server->addresses) || isatty(STDIN_FILENO));
 }
 
+/* Prints the names in the token file. */
+static void command_serve_tell_tokens(const struct server *server)
+{
+    const char *file = json_object_get_string(config_tree(server->config), "token_file");
+    const char *name;
+    const char *before = "tokens of";
+    json_t *value;
+
+    json_object_foreach (server->token_names, name, value) {
+        fprintf(stderr, "%s %s", before, name);
+        before = ",";
+    }
+    if (json_object_size(server->token_names) > 0)
+        fprintf(stderr, " (%s)\n", file);
+}
+
+/* Prints the entry for the settings of a client. */
+static void command_serve_tell_entry(const struct server *server, const char *address)
+{
+    AUTO_JSON json_t *headers =
+        server->authority ? json_pack("{s:s}", "Authorization", "Bearer TOKEN") : NULL;
+    AUTO_JSON json_t *entry = json_pack("{s:{s:{s:s, s:s, s:O*}}}", "mcpServers", "pyexecd", "type",
+                                        "http", "url", address, "headers", headers);
+    AUTO_FREE char *text = json_dumps(entry, 0);
+
+    fprintf(stderr, "for a client: %s\n", text);
+}
+
 static void command_serve_greet(const struct server *server)
 {
-    if (command_is_private(server->addresses))
+    if (command_is_private(server->addresses)) {
         fputs("pyexecd: waiting for the messages of an MCP client on this terminal; Ctrl-D ends "
               "it.\nTo run a script: pyexecd run FILE. More: pyexecd --help\n",
               stderr);
-    else
-        fprintf(stderr, "pyexecd: serving %s%s; Ctrl-C ends it\n", server->addresses[0],
-                server->addresses[1] ? " and more" : "");
+        return;
+    }
+    for (const char *const *address = server->addresses; *address; address++) {
+        fprintf(stderr, "pyexecd: serving %s; Ctrl-C ends it\n", *address);
+        if (text_starts_with(*address, "http"))
+            command_serve_tell_entry(server, *address);
+    }
+    command_serve_tell_tokens(server);
 }
 
 static int command_serve_loop(struct server *server)
@@ -459,7 +512,7 @@ int command_serve(const struct options *options)
     struct error err = ERROR_INIT;
     int status;
 
-    server.config = command_load_config(options, &status);
+    server.config = command_serve_settle(&server, command_load_config(options, &status));
     if (!server.config)
         return status;
     server.started = json_incref((json_t *)config_tree(server.config));
@@ -467,6 +520,7 @@ int command_serve(const struct options *options)
     status = command_serve_check_project(&server, &err) < 0 ? command_fail(&err)
                                                             : command_serve_loop(&server);
     json_decref(server.started);
+    json_decref(server.token_names);
     config_free(server.config);
     return status;
 }

@@ -1,8 +1,9 @@
-/* `pyexecd token NAME`: a random token, and the line for the token file. The token itself is
- * printed once and kept nowhere. */
+/* `pyexecd token NAME`: a random token, and the line for the token file, which --add puts there.
+ * The token itself is printed once and kept nowhere. */
 #include "base/cleanup.h"
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "server/commands/command.h"
 #include "server/commands/options.h"
@@ -21,6 +22,15 @@ static void digest_of(const char *token, char ret_text[DIGEST_TEXT_BYTES])
     digest_init(&digest);
     digest_add(&digest, token, strlen(token));
     digest_finish(&digest, ret_text);
+}
+
+static int command_token_print_added(const char *name, const char *token, const char *file)
+{
+    printf("The token of %s, shown only once:\n\n"
+           "    %s\n\n"
+           "Its line is in %s. A running server reads that again on SIGHUP.\n",
+           name, token, file);
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
 }
 
 static int command_token_print(const char *name, const char *token, const char *digest)
@@ -43,6 +53,22 @@ static int command_token_print_json(const char *name, const char *token, const c
     return command_print_json(value);
 }
 
+static int command_token_tell(const struct options *options, const char *token, const char *digest)
+{
+    if (options->json)
+        return command_token_print_json(options->principal, token, digest);
+    if (options->token_file)
+        return command_token_print_added(options->principal, token, options->token_file);
+    return command_token_print(options->principal, token, digest);
+}
+
+static int command_token_add(const struct options *options, const char *digest, struct error *err)
+{
+    AUTO_FREE char *line = memory_format("%s sha256:%s", options->principal, digest);
+
+    return options->token_file ? token_file_add(options->token_file, line, err) : 0;
+}
+
 int command_token(const struct options *options)
 {
     AUTO_FREE char *token = random_digits(TOKEN_DIGITS);
@@ -55,8 +81,10 @@ int command_token(const struct options *options)
         return command_fail(&err);
     }
     digest_of(token, digest);
-    status = (options->json ? command_token_print_json : command_token_print)(options->principal,
-                                                                              token, digest);
+    if (command_token_add(options, digest, &err) < 0)
+        status = command_fail(&err);
+    else
+        status = command_token_tell(options, token, digest);
     explicit_bzero(token, TOKEN_DIGITS);
     return status;
 }

@@ -5,43 +5,63 @@
 #include <string.h>
 
 static const char program_page[] =
-    "Usage: pyexecd [OPTION]...                      serve MCP (by default on stdin and stdout)\n"
+    "Usage: pyexecd [OPTION]...                      serve MCP to the program that starts it\n"
+    "       pyexecd serve [OPTION]...                serve MCP, also over HTTP and sockets\n"
     "       pyexecd run [OPTION]... FILE|-|-c CODE   run a script in the current directory\n"
     "       pyexecd call [OPTION]...                 answer one tool call of a model\n"
     "       pyexecd prepare [OPTION]... [NAME]...    prepare environments for calls\n"
     "       pyexecd doctor [OPTION]...               show what this machine provides\n"
     "       pyexecd schema [OPTION]...               print the tool for function calling\n"
     "       pyexecd token [OPTION]... NAME           make a token for a client\n"
-    "       pyexecd install [OPTION]...              add pyexecd to the settings of a client\n"
-    "       pyexecd uninstall [OPTION]...            remove it from there\n"
-    "       pyexecd --check-config [OPTION]...       check the configuration\n"
+    "       pyexecd install [OPTION]... [CLIENT]     add pyexecd to the settings of a client\n"
+    "       pyexecd uninstall [OPTION]... [CLIENT]   remove it from there\n"
+    "       pyexecd config init [FILE]               write a configuration to begin with\n"
+    "       pyexecd --check-config [FILE]            check the configuration\n"
+    "       pyexecd completions bash|zsh|fish        print what completes command lines\n"
+    "       pyexecd help [COMMAND]                   explain a command\n"
     "\n"
-    "Runs the Python that language models write. `pyexecd COMMAND --help` explains a command.\n"
+    "Runs the Python that language models write.\n"
     "\n"
     "  -c, --config FILE        the configuration, instead of $PYEXECD_CONFIG,\n"
     "                           ~/.config/pyexecd/config.yaml, /etc/pyexecd/config.yaml\n"
-    "  -l, --listen ADDRESS     stdio, unix:PATH, tcp:HOST:PORT, systemd or\n"
-    "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
-    "                           addresses; may be repeated\n"
+    "  -l, --listen ADDRESS     where to serve; `pyexecd help serve` has more such options\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n"
-    "      --project DIR        over stdio: a folder that scripts may read\n"
-    "      --results FORM       text (default) or structured: what clients get\n"
     "  -h, --help               print this and exit\n"
     "  -V, --version            print the version and exit\n";
 
+static const char serve_page[] =
+    "Usage: pyexecd [serve] [OPTION]...\n"
+    "\n"
+    "Serves MCP: on standard input and output, or at the addresses of the configuration or of\n"
+    "the command line. At a terminal it says what to write into the settings of a client.\n"
+    "\n"
+    "  -l, --listen ADDRESS     stdio, unix:PATH, tcp:HOST:PORT, systemd or\n"
+    "                           http[s]://HOST:PORT/mcp, instead of the configured\n"
+    "                           addresses; may be repeated\n"
+    "      --http [PORT]        the same as --listen http://127.0.0.1:PORT/mcp, or port 8808\n"
+    "      --token-file FILE    the tokens of clients, instead of those of the configuration;\n"
+    "                           `pyexecd token NAME --add FILE` makes one\n"
+    "      --project DIR        over stdio: a folder that scripts may read\n"
+    "      --results FORM       text (default) or structured: what clients get\n"
+    "  -c, --config FILE        the configuration\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
 static const char run_page[] =
-    "Usage: pyexecd run [OPTION]... FILE [-- ARGUMENT...]\n"
-    "       pyexecd run [OPTION]... - [-- ARGUMENT...]         the script is standard input\n"
+    "Usage: pyexecd run [OPTION]... FILE [ARGUMENT...]\n"
+    "       pyexecd run [OPTION]... - [ARGUMENT...]            the script is standard input\n"
     "       pyexecd run [OPTION]... -c CODE [-- ARGUMENT...]\n"
     "\n"
-    "Runs a script as a call would, and ends with its exit code. The script works in the\n"
-    "current directory, where its files stay; nothing there is overwritten or removed by\n"
-    "pyexecd itself. ARGUMENTs are its sys.argv[1:].\n"
+    "Runs a script as a call would, and ends with its exit code. It works in the current\n"
+    "directory, or, where it would have no sandbox (your home), in a temporary one. pyexecd\n"
+    "itself overwrites nothing. A block `# /// script` names the packages that it needs.\n"
     "\n"
     "  -c, --code CODE               the script itself\n"
-    "  -w, --working-directory DIR   work there; `temporary` is a new directory outside your\n"
-    "                                files, and its handle, which is printed, the same again\n"
+    "  -w, --working-directory DIR   work there, even without a sandbox; `temporary` is a\n"
+    "                                new directory, and its handle that one again\n"
     "  -e, --env NAME                the environment, instead of the default one\n"
+    "      --with PACKAGE            in a virtual environment with it; may be repeated\n"
+    "      --python VERSION          in a virtual environment of this Python, such as 3.11\n"
+    "      --require sandbox         run nothing without every layer of a sandbox\n"
     "  -t, --timeout SECONDS         the time limit\n"
     "  -j, --json                    print the structured result instead of the output\n"
     "      --config FILE             the configuration\n"
@@ -102,29 +122,51 @@ static const char token_page[] =
     "Makes a token for the client NAME and prints it, with its line for the token file. The\n"
     "token itself is not stored.\n"
     "\n"
+    "      --add FILE           add the line to FILE, which is made if it is not there\n"
     "  -j, --json               print an object with name, token and line\n";
 
+static const char config_page[] =
+    "Usage: pyexecd config init [FILE]\n"
+    "\n"
+    "Writes a configuration that explains the keys and sets none, to FILE or to\n"
+    "~/.config/pyexecd/config.yaml. A file that is there stays as it is.\n"
+    "\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
+static const char completions_page[] =
+    "Usage: pyexecd completions bash|zsh|fish\n"
+    "\n"
+    "Prints the file by which a shell completes command lines. Once for all shells to come:\n"
+    "\n"
+    "  bash: pyexecd completions bash > ~/.local/share/bash-completion/completions/pyexecd\n"
+    "  fish: pyexecd completions fish > ~/.config/fish/completions/pyexecd.fish\n"
+    "  zsh:  pyexecd completions zsh > DIR/_pyexecd, a DIR in its fpath\n"
+    "\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
 static const char install_page[] =
-    "Usage: pyexecd install [OPTION]...\n"
+    "Usage: pyexecd install [OPTION]... [CLIENT]\n"
     "\n"
     "Adds pyexecd to the settings of a client on this machine. What is there stays as it is,\n"
-    "and a copy of it in FILE.pyexecd-backup. Without --client: lists the clients.\n"
+    "and a copy of it in FILE.pyexecd-backup. Without CLIENT: lists the clients.\n"
     "\n"
-    "      --client NAME        claude-code, claude-desktop, cursor, vscode, windsurf, codex,\n"
-    "                           gemini, zed, opencode or goose\n"
+    "      --client CLIENT      claude-code, claude-desktop, cursor, vscode, windsurf, codex,\n"
+    "                           gemini, zed, opencode or goose; the same as CLIENT alone\n"
     "      --http URL           the client connects to this server instead of starting one\n"
     "      --project DIR        scripts may read this folder\n"
     "      --allow              claude-code: calls the tools without asking\n"
+    "      --check              write nothing: is the entry there, and does what it starts "
+    "answer?\n"
     "      --dry-run            say what would be written, and write nothing\n"
     "  -c, --config FILE        the configuration that the client starts pyexecd with\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n";
 
 static const char uninstall_page[] =
-    "Usage: pyexecd uninstall [OPTION]...\n"
+    "Usage: pyexecd uninstall [OPTION]... [CLIENT]\n"
     "\n"
-    "Removes pyexecd from the settings of a client. Without --client: lists the clients.\n"
+    "Removes pyexecd from the settings of a client. Without CLIENT: lists the clients.\n"
     "\n"
-    "      --client NAME        as for `pyexecd install`\n"
+    "      --client CLIENT      as for `pyexecd install`\n"
     "      --dry-run            say what would be written, and write nothing\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n";
 
@@ -134,9 +176,17 @@ const char *help_page(const char *command)
         const char *command;
         const char *page;
     } pages[] = {
-        {"run", run_page},         {"call", call_page},           {"prepare", prepare_page},
-        {"doctor", doctor_page},   {"schema", schema_page},       {"token", token_page},
-        {"install", install_page}, {"uninstall", uninstall_page},
+        {"run", run_page},
+        {"call", call_page},
+        {"prepare", prepare_page},
+        {"doctor", doctor_page},
+        {"schema", schema_page},
+        {"token", token_page},
+        {"install", install_page},
+        {"uninstall", uninstall_page},
+        {"config", config_page},
+        {"serve", serve_page},
+        {"completions", completions_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

@@ -6,12 +6,16 @@
 #include <getopt.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The commands that accept an option, as a set of bits. */
 #define FOR(COMMAND) (1u << (COMMAND))
 #define FOR_ALL      (~0u)
+
+#define OPTIONS_HTTP_PORT "8808"
 
 enum { LONG_OPTION_BASE = 256 }; /* above every letter that getopt may return */
 
@@ -20,6 +24,7 @@ static const struct command_name {
     enum command command;
     const char *operand; /* the operand that must follow, or NULL */
 } command_names[] = {
+    {"serve", COMMAND_SERVE, NULL},
     {"run", COMMAND_RUN, "FILE (- is standard input) or -c CODE"},
     {"call", COMMAND_CALL, NULL},
     {"prepare", COMMAND_PREPARE, NULL},
@@ -28,6 +33,10 @@ static const struct command_name {
     {"token", COMMAND_TOKEN, "NAME"},
     {"install", COMMAND_INSTALL, NULL},
     {"uninstall", COMMAND_UNINSTALL, NULL},
+    {"config", COMMAND_CONFIG, "init"},
+    {"completions", COMMAND_COMPLETIONS, "SHELL (bash, zsh or fish)"},
+    {"help", COMMAND_HELP, NULL},
+    {"version", COMMAND_VERSION, NULL},
 };
 
 /* The words of a command line that are no options, and all words behind "--". */
@@ -89,6 +98,33 @@ static int set_environment(struct options *options, const char *value, struct er
     return 0;
 }
 
+static int add_package(struct options *options, const char *value, struct error *err)
+{
+    size_t count = 0;
+
+    while (options->packages[count])
+        count++;
+    if (count == OPTIONS_PACKAGES)
+        return error_set(err, ERROR_USAGE, "--with is given more than %d times", OPTIONS_PACKAGES);
+    options->packages[count] = value;
+    return 0;
+}
+
+static int set_python(struct options *options, const char *value, struct error *err)
+{
+    (void)err;
+    options->python = value;
+    return 0;
+}
+
+static int set_require(struct options *options, const char *value, struct error *err)
+{
+    if (strcmp(value, "sandbox") != 0)
+        return error_set(err, ERROR_USAGE, "--require %s: must be sandbox", value);
+    options->require_sandbox = true;
+    return 0;
+}
+
 static int set_provider(struct options *options, const char *value, struct error *err)
 {
     (void)err;
@@ -111,10 +147,10 @@ static int set_client(struct options *options, const char *value, struct error *
     return 0;
 }
 
-static int set_url(struct options *options, const char *value, struct error *err)
+static int set_token_file(struct options *options, const char *value, struct error *err)
 {
     (void)err;
-    options->url = value;
+    options->token_file = value;
     return 0;
 }
 
@@ -141,6 +177,14 @@ static int set_allow(struct options *options, const char *value, struct error *e
     return 0;
 }
 
+static int set_check(struct options *options, const char *value, struct error *err)
+{
+    (void)value;
+    (void)err;
+    options->check = true;
+    return 0;
+}
+
 static int add_address(struct options *options, const char *value, struct error *err)
 {
     size_t count = 0;
@@ -151,6 +195,30 @@ static int add_address(struct options *options, const char *value, struct error 
         return error_set(err, ERROR_USAGE, "--listen is given more than %d times",
                          OPTIONS_ADDRESSES);
     options->addresses[count] = value;
+    return 0;
+}
+
+/* PORT of this machine's loopback. */
+static int options_listen_on_port(struct options *options, const char *port, struct error *err)
+{
+    char *end;
+    const unsigned long number = strtoul(port, &end, 10);
+
+    if (*end || number < 1 || number > UINT16_MAX)
+        return error_set(err, ERROR_USAGE, "--http %s: must be a port, such as 8808", port);
+    snprintf(options->http_address, sizeof options->http_address, "http://127.0.0.1:%lu/mcp",
+             number);
+    return add_address(options, options->http_address, err);
+}
+
+/* The address of a server for a client, or the port of a server. */
+static int set_http(struct options *options, const char *value, struct error *err)
+{
+    if (options->command != COMMAND_INSTALL)
+        return options_listen_on_port(options, value ? value : OPTIONS_HTTP_PORT, err);
+    if (!value)
+        return error_set(err, ERROR_USAGE, "--http needs an argument");
+    options->url = value;
     return 0;
 }
 
@@ -200,7 +268,9 @@ static const struct choice {
     unsigned commands;
     int (*set)(struct options *options, const char *value, struct error *err);
 } choices[] = {
+    {"add", 0, required_argument, FOR(COMMAND_TOKEN), set_token_file},
     {"allow", 0, no_argument, FOR(COMMAND_INSTALL), set_allow},
+    {"check", 0, no_argument, FOR(COMMAND_INSTALL), set_check},
     {"check-config", 0, no_argument, FOR(COMMAND_CHECK_CONFIG), set_check_config},
     {"client", 0, required_argument, FOR(COMMAND_INSTALL) | FOR(COMMAND_UNINSTALL), set_client},
     {"code", 'c', required_argument, FOR(COMMAND_RUN), set_code},
@@ -209,16 +279,20 @@ static const struct choice {
     {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
-    {"http", 0, required_argument, FOR(COMMAND_INSTALL), set_url},
+    {"http", 0, optional_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_http},
     {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE) | FOR(COMMAND_TOKEN),
      set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
     {"project", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_project},
     {"provider", 'p', required_argument, FOR(COMMAND_CALL) | FOR(COMMAND_SCHEMA), set_provider},
+    {"python", 0, required_argument, FOR(COMMAND_RUN), set_python},
+    {"require", 0, required_argument, FOR(COMMAND_RUN), set_require},
     {"results", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_SCHEMA), set_results},
     {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
+    {"token-file", 0, required_argument, FOR(COMMAND_SERVE), set_token_file},
     {"version", 'V', no_argument, FOR_ALL, set_version},
+    {"with", 0, required_argument, FOR(COMMAND_RUN), add_package},
     {"working-directory", 'w', required_argument, FOR(COMMAND_RUN) | FOR(COMMAND_CALL),
      set_working_directory},
 };
@@ -282,11 +356,10 @@ static int options_find_command(struct options *options, const char *word, struc
 static int take_operand(struct options *options, struct operands *operands, char *word,
                         struct error *err)
 {
-    if (!options->command_name)
+    if (!options->command_name && options->command != COMMAND_CHECK_CONFIG)
         return options_find_command(options, word, err);
     if (operands->count == OPTIONS_OPERANDS)
-        return error_set(err, ERROR_USAGE, "%s: there are more than %d arguments",
-                         options->command_name, OPTIONS_OPERANDS);
+        return error_set(err, ERROR_USAGE, "there are more than %d arguments", OPTIONS_OPERANDS);
     operands->names[operands->count++] = word;
     return 0;
 }
@@ -301,8 +374,32 @@ static int take_choice(struct options *options, int found, char **argv, unsigned
         return error_set(err, ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
     if (choice < 0)
         return error_set(err, ERROR_USAGE, "unknown option %s", argv[optind - 1]);
+    if (choices[choice].has_argument == optional_argument && !optarg && argv[optind] &&
+        *argv[optind] != '-')
+        optarg = argv[optind++]; /* getopt takes it only behind "=" */
     *ret_used |= 1u << choice;
     return choices[choice].set(options, optarg, err);
+}
+
+/* WORDS follow the script of `run`, and are its arguments, as with python3. A
+ * "--" may stand between them. */
+static void options_take_arguments(struct options *options, char **words)
+{
+    if (*words)
+        options->arguments = strcmp(*words, "--") == 0 ? words + 1 : words;
+}
+
+/* The word at INDEX of ARGV is no option. */
+static void options_take_word(struct options *options, struct operands *operands, char **argv,
+                              int index, struct error *err)
+{
+    if (options->command == COMMAND_RUN && options->code) {
+        options->arguments = argv + index;
+        return;
+    }
+    (void)take_operand(options, operands, argv[index], err);
+    if (options->command == COMMAND_RUN && operands->count > 0)
+        options_take_arguments(options, argv + index + 1);
 }
 
 /* Goes on after the first mistake, so that the command is known in any case. */
@@ -326,9 +423,10 @@ static int parse_words(struct options *options, struct operands *operands, int a
         }
         if (optind > 1 && strcmp(argv[optind - 1], "--") == 0)
             options->arguments = argv + optind;
-        if (optind == argc || options->arguments)
+        if (optind < argc && !options->arguments)
+            options_take_word(options, operands, argv, optind++, first);
+        if (optind >= argc || options->arguments)
             return err->code == ERROR_NONE ? 0 : -1;
-        (void)take_operand(options, operands, argv[optind++], first);
     }
 }
 
@@ -343,10 +441,71 @@ static const char *options_missing_operand(const struct options *options,
     return NULL;
 }
 
+/* A client that is named without --client. */
+static int options_take_client(struct options *options, const char *name, struct error *err)
+{
+    if (name && options->client)
+        return error_set(err, ERROR_USAGE, "--client %s and %s: name one client", options->client,
+                         name);
+    options->client = name ? name : options->client;
+    return 0;
+}
+
+/* `pyexecd help COMMAND`; without COMMAND the page is that of the program. */
+static int options_take_help(struct options *options, const char *command, struct error *err)
+{
+    options->command_name = NULL;
+    if (command && options_find_command(options, command, err) < 0)
+        return -1;
+    options->command = COMMAND_HELP;
+    return 0;
+}
+
+static int options_take_config(struct options *options, const char *action, const char *file,
+                               struct error *err)
+{
+    if (strcmp(action, "init") != 0)
+        return error_set(err, ERROR_USAGE, "config %s: must be config init [FILE]", action);
+    options->file = file;
+    return 0;
+}
+
+/* Operands of each command; NULL where there is none. */
+static int options_take_operands(struct options *options, char *const *names, size_t *ret_taken,
+                                 struct error *err)
+{
+    *ret_taken = 1;
+    switch (options->command) {
+    case COMMAND_RUN:
+        options->file = names[0];
+        return 0;
+    case COMMAND_TOKEN:
+        options->principal = names[0];
+        return 0;
+    case COMMAND_COMPLETIONS:
+        options->shell = names[0];
+        return 0;
+    case COMMAND_INSTALL:
+    case COMMAND_UNINSTALL:
+        return options_take_client(options, names[0], err);
+    case COMMAND_CHECK_CONFIG:
+        options->config_path = names[0] ? names[0] : options->config_path;
+        return 0;
+    case COMMAND_HELP:
+        return options_take_help(options, names[0], err);
+    case COMMAND_CONFIG:
+        *ret_taken = 2;
+        return options_take_config(options, names[0], names[1], err);
+    default:
+        *ret_taken = 0;
+        return 0;
+    }
+}
+
 static int set_operands(struct options *options, const struct operands *operands, struct error *err)
 {
     const char *missing = options_missing_operand(options, operands);
-    size_t taken = 0;
+    size_t taken;
 
     if (missing)
         return error_set(err, ERROR_USAGE, "%s: %s is missing", options->command_name, missing);
@@ -354,15 +513,10 @@ static int set_operands(struct options *options, const struct operands *operands
         memcpy(options->names, operands->names, sizeof options->names);
         return 0;
     }
-    if (options->command == COMMAND_RUN && !options->code)
-        options->file = operands->names[taken++];
-    if (options->command == COMMAND_TOKEN)
-        options->principal = operands->names[taken++];
-    if (operands->names[taken])
-        return error_set(
-            err, ERROR_USAGE, "%s: unexpected argument %s%s", options->command_name,
-            operands->names[taken],
-            options->command == COMMAND_RUN ? "; arguments of the script follow after --" : "");
+    if (options_take_operands(options, operands->names, &taken, err) < 0)
+        return -1;
+    if (operands->count > taken)
+        return error_set(err, ERROR_USAGE, "unexpected argument %s", operands->names[taken]);
     return 0;
 }
 

@@ -18,13 +18,17 @@ enum command {
     COMMAND_INSTALL,
     COMMAND_UNINSTALL,
     COMMAND_CHECK_CONFIG,
+    COMMAND_CONFIG,
+    COMMAND_COMPLETIONS,
     COMMAND_HELP,
     COMMAND_VERSION,
 };
 
 enum {
     OPTIONS_ADDRESSES = 16,
+    OPTIONS_PACKAGES = 32,
     OPTIONS_OPERANDS = 64,
+    OPTIONS_ADDRESS_BYTES = 64,
 };
 
 /* Strings are borrowed from argv. */
@@ -35,22 +39,29 @@ struct options {
     enum log_level log_level;
     const char *config_path;                      /* --config, or NULL */
     const char *addresses[OPTIONS_ADDRESSES + 1]; /* --listen; NULL-terminated */
+    char http_address[OPTIONS_ADDRESS_BYTES];     /* serve: of --http, if it is given */
+    const char *token_file;                       /* serve: --token-file; token: --add; or NULL */
     enum result_form results;                     /* --results, or unsaid */
     const char *file;                             /* run: the script, "-" for stdin, or NULL: ... */
     const char *code;                             /* ... run: -c */
-    char **arguments;                             /* run: behind "--", NULL-terminated; or NULL */
+    char **arguments;                             /* run: of the script, NULL-terminated; or NULL */
     const char *environment;                      /* run: --env, or NULL */
+    const char *packages[OPTIONS_PACKAGES + 1];   /* run: --with; NULL-terminated */
+    const char *python;                           /* run: --python, or NULL */
+    bool require_sandbox;                         /* run: --require sandbox */
     const char *working_directory;                /* run, call: -w, or NULL */
     char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; NULL-terminated */
     double timeout;                               /* run: --timeout, or 0 */
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: the name of its principal */
     const char *provider;                         /* schema, call: --provider, or NULL */
+    const char *shell;                            /* completions: its name */
     const char *client;                           /* install, uninstall: --client, or NULL */
-    const char *url;                              /* install: --http, or NULL */
+    const char *url;                              /* install: of --http, or NULL */
     const char *project;                          /* serve, install: --project, or NULL */
     bool dry_run;                                 /* install, uninstall: --dry-run */
     bool allow;                                   /* install: --allow */
+    bool check;                                   /* install: --check */
     bool wants_help;                              /* --help: of the command, if there is one */
     bool wants_version;
 };

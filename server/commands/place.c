@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
+#include "environments/sandbox_policy.h"
 #include "environments/workplace/working_directory.h"
 #include "server/service.h"
 
@@ -27,6 +28,14 @@ static bool place_is_shown(const struct environment *environment, const char *sc
     return false;
 }
 
+/* True when SCRIPT lies below DIRECTORY; NULL: no directory of the user's. */
+static bool place_is_below(const char *script, const char *directory)
+{
+    AUTO_FREE char *real = directory ? realpath(directory, NULL) : NULL;
+
+    return real && text_starts_with(script, real) && script[strlen(real)] == '/';
+}
+
 /* A file may be executed where it lies if scripts see it there: on this machine anywhere, in a
  * container below DIRECTORY, in a sandbox also where it is shown. Its path, owned by the caller; or
  * NULL. */
@@ -34,13 +43,12 @@ static char *find_own_script(const char *script, const char *directory,
                              const struct environment *environment)
 {
     AUTO_FREE char *real = script ? realpath(script, NULL) : NULL;
-    AUTO_FREE char *below = realpath(directory, NULL);
     struct stat status;
 
-    if (!real || !below || lstat(real, &status) < 0 || !S_ISREG(status.st_mode))
+    if (!real || lstat(real, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
     if (environment_isolation(environment) == ISOLATION_NONE || place_is_shown(environment, real) ||
-        (text_starts_with(real, below) && real[strlen(below)] == '/'))
+        place_is_below(real, directory))
         return STEAL_PTR(real);
     return NULL;
 }
@@ -72,6 +80,7 @@ static int check_handles(const struct service *service, const char *wanted, stru
                      wanted, configured);
 }
 
+/* HANDLE: of a directory of ours; NULL: the configured directory, or else a new one. */
 static struct working_directory *open_by_handle(const struct service *service,
                                                 const struct environment *environment,
                                                 const char *handle, struct error *err)
@@ -82,11 +91,24 @@ static struct working_directory *open_by_handle(const struct service *service,
                           err);
 }
 
-static struct working_directory *open_temporary(const struct service *service,
+/* A directory of ours: it shows nothing of the directory that the user is in. */
+static struct working_directory *open_of_ours(const struct script_place *place,
+                                              struct service *service,
+                                              const struct environment *environment,
+                                              const char *handle, struct error *err)
+{
+    AUTO_FREE char *script = find_own_script(place->script, NULL, environment);
+
+    workplace_set_script(service->workplace, script);
+    return open_by_handle(service, environment, handle, err);
+}
+
+static struct working_directory *open_temporary(const struct script_place *place,
+                                                struct service *service,
                                                 const struct environment *environment,
                                                 struct error *err)
 {
-    struct working_directory *directory = open_by_handle(service, environment, NULL, err);
+    struct working_directory *directory = open_of_ours(place, service, environment, NULL, err);
 
     if (directory)
         fprintf(stderr, "pyexecd: the script works in %s; `-w %s` works there again\n",
@@ -94,16 +116,59 @@ static struct working_directory *open_temporary(const struct service *service,
     return directory;
 }
 
-/* The current directory, unless nobody can work there. */
+/* See workplace_lend, which says why not. */
+static bool place_can_be_lent(const char *directory)
+{
+    return strcmp(directory, "/") != 0 && access(directory, R_OK | W_OK | X_OK) == 0;
+}
+
+/* Why a script of ENVIRONMENT would have no sandbox in the current directory, as a home has none.
+ * NULL: it would, or none is wanted. Owned by the caller. */
+static char *place_find_exposure(const struct environment *environment)
+{
+    AUTO_FREE char *here = realpath(".", NULL);
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    if (!here || !place_can_be_lent(here) || !environment->settings.sandbox.is_wanted ||
+        sandbox_policy_check_place(environment, here, &err) == 0)
+        return NULL;
+    return error_text(&err);
+}
+
+/* The current directory, unless nobody can work there, or only without a sandbox. */
 static struct working_directory *open_current(const struct script_place *place,
                                               struct service *service,
                                               struct environment *environment, struct error *err)
 {
+    AUTO_FREE char *exposure = place_find_exposure(environment);
+
+    if (exposure) {
+        fprintf(stderr, "pyexecd: %s%s\n", exposure,
+                environment->settings.sandbox.is_optional ? "; `-w .` works here, without a sandbox"
+                                                          : "");
+        return open_temporary(place, service, environment, err);
+    }
     if (lend(place, service, environment, ".", err) == 0)
         return open_by_handle(service, environment, NULL, err);
     fprintf(stderr, "pyexecd: %s\n", err->message);
     error_clear(err);
-    return open_temporary(service, environment, err);
+    return open_temporary(place, service, environment, err);
+}
+
+/* The directory that the user has named: he has decided. */
+static struct working_directory *place_open_named(const struct script_place *place,
+                                                  struct service *service,
+                                                  struct environment *environment,
+                                                  struct error *err)
+{
+    if (lend(place, service, environment, place->wanted, err) < 0) {
+        error_prefix(err, "--working-directory");
+        return NULL;
+    }
+    if (environment->unheld)
+        fprintf(stderr, "pyexecd: the script has no sandbox: %s\n", environment->unheld);
+    return open_by_handle(service, environment, NULL, err);
 }
 
 struct working_directory *place_open(const struct script_place *place, struct service *service,
@@ -115,16 +180,11 @@ struct working_directory *place_open(const struct script_place *place, struct se
         return open_by_handle(service, environment, NULL, err);
     if (!wanted)
         return open_current(place, service, environment, err);
-    if (strcmp(wanted, TEMPORARY) == 0)
-        return check_handles(service, wanted, err) < 0 ? NULL
-                                                       : open_temporary(service, environment, err);
-    if (workplace_is_handle(wanted))
-        return check_handles(service, wanted, err) < 0
-                   ? NULL
-                   : open_by_handle(service, environment, wanted, err);
-    if (lend(place, service, environment, wanted, err) < 0) {
-        error_prefix(err, "--working-directory");
+    if (strcmp(wanted, TEMPORARY) != 0 && !workplace_is_handle(wanted))
+        return place_open_named(place, service, environment, err);
+    if (check_handles(service, wanted, err) < 0)
         return NULL;
-    }
-    return open_by_handle(service, environment, NULL, err);
+    if (strcmp(wanted, TEMPORARY) == 0)
+        return open_temporary(place, service, environment, err);
+    return open_of_ours(place, service, environment, wanted, err);
 }

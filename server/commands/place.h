@@ -1,5 +1,6 @@
 /* Where the scripts of the command line work: in the current directory, a named directory, or a
- * temporary directory outside the user's files. Nothing of the user's is overwritten or removed. */
+ * temporary directory outside the user's files. In a directory that has no sandbox, such as a home,
+ * they work only if the user names it. Nothing of the user's is overwritten or removed. */
 #pragma once
 
 #include "base/error.h"

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/process/cgroup_tree.h"
 #include "environments/process/machine.h"
+#include "server/commands/remedy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,14 +183,16 @@ static bool try_cgroup_kill(char *detail)
 
 static const struct probe probes[] = {
     {"user namespaces", "an unprivileged server cannot make PID namespaces", try_user_namespace,
-     true},
-    {"PID namespace", "a run's processes are found and killed one by one", try_pid_namespace, true},
-    {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc, true},
+     remedy_find},
+    {"PID namespace", "a run's processes are found and killed one by one", try_pid_namespace,
+     remedy_find},
+    {"mounting /proc", "runs see the processes of the host in /proc", try_mount_proc, remedy_find},
     {"Landlock", "runs without a PID namespace can signal the server", try_landlock},
     {"seccomp", "no run can be started", try_seccomp},
-    {"memory cgroup", "the memory limit applies to each process separately", try_memory_cgroup},
+    {"memory cgroup", "memory is limited for each process, and measured ten times a second",
+     try_memory_cgroup, remedy_find_cgroup},
     {"pids cgroup", "the process limit is a resource limit, which does not apply to uid 0",
-     try_pids_cgroup},
+     try_pids_cgroup, remedy_find_cgroup},
     {"cgroup.kill", "without a PID namespace a tree is killed process by process", try_cgroup_kill},
     {"pidfd", "no run can be started", try_pidfd},
     {"openat2", "paths are walked step by step", try_openat2},

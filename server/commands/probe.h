@@ -14,7 +14,7 @@ struct probe {
      * may stay empty. */
     bool (*try)(char *detail);
 
-    bool is_withheld; /* when it is missing, that may be undone (remedy.h) */
+    char *(*remedy)(void); /* when it is missing: the command that gives it (remedy.h); or NULL */
 };
 
 /* All probes in the order of the report. Static storage. */

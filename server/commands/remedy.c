@@ -1,5 +1,6 @@
 #include "server/commands/remedy.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "environments/process/machine.h"
 
@@ -58,4 +59,18 @@ char *remedy_find(void)
     if (command)
         return command;
     return setting ? memory_copy_string(setting) : NULL;
+}
+
+/* The manager of the user's services delegates cgroups. Without lingering there is one only while
+ * he is logged in. */
+char *remedy_find_cgroup(void)
+{
+    static const char scope[] = "systemd-run --user --scope -p Delegate=yes pyexecd";
+    AUTO_FREE char *manager = memory_format("/run/user/%u/systemd/private", geteuid());
+
+    if (geteuid() == 0 || access("/run/systemd/system", F_OK) < 0)
+        return NULL;
+    if (access(manager, F_OK) == 0)
+        return memory_copy_string(scope);
+    return memory_format("loginctl enable-linger && %s", scope);
 }

@@ -1,5 +1,8 @@
-/* A command by which an operator gives runs the layers that they lack. */
+/* Commands by which a person gives runs what they lack. */
 #pragma once
 
-/* The command to type, or NULL where none is known. Owned by the caller. */
+/* The command that gives them their layers, or NULL where none is known. Owned by the caller. */
 char *remedy_find(void);
+
+/* The command that gives them cgroups, or NULL where none is known. Owned by the caller. */
+char *remedy_find_cgroup(void);

@@ -125,6 +125,8 @@ static void check_tree(struct config *config)
     config_values_settle(
         &(struct config_values){document, folder, config_on_schema_problem, &validation}, root);
     sandbox_checks_wrong_places(config, root);
+    config_checks_client(config, root);
+    config_paths_check_volumes(root, config_on_value_problem, config);
     validation.known = config->problems.count;
     if (schema_validate(schema, root, config_on_schema_problem, &validation) && folder)
         config_paths_settle_volumes(folder, root, config_on_value_problem, config);
@@ -333,17 +335,29 @@ static char *config_existing(char *path)
     return NULL;
 }
 
-static char *find_in_home(void)
+char *config_home_path(void)
 {
     const char *directory = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
 
     /* A relative path there is to be ignored (XDG Base Directory Specification). */
     if (directory && *directory == '/')
-        return config_existing(memory_format("%s/pyexecd/config.yaml", directory));
+        return memory_format("%s/pyexecd/config.yaml", directory);
     if (home && *home == '/')
-        return config_existing(memory_format("%s/.config/pyexecd/config.yaml", home));
+        return memory_format("%s/.config/pyexecd/config.yaml", home);
     return NULL;
+}
+
+static char *find_in_home(void)
+{
+    char *path = config_home_path();
+
+    return path ? config_existing(path) : NULL;
+}
+
+void config_use_tokens(struct config *config, const char *tokens)
+{
+    json_object_set_new(config->tree.root, "token_file", json_string(tokens));
 }
 
 char *config_find(void)

@@ -61,3 +61,10 @@ bool config_is_shared(const struct config *config);
  * ${XDG_CONFIG_HOME:-~/.config}/pyexecd/config.yaml, /etc/pyexecd/config.yaml. The first that
  * exists, owned by the caller, or NULL. A path in $PYEXECD_CONFIG is returned unseen. */
 char *config_find(void);
+
+/* The second of these places, whether there is a file or not; NULL without a home. Owned by the
+ * caller. */
+char *config_home_path(void);
+
+/* TOKENS, a path, takes the place of the `token_file` in CONFIG, which has no errors. */
+void config_use_tokens(struct config *config, const char *tokens);

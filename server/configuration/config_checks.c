@@ -99,6 +99,19 @@ static void complain_about_names(struct config *config, const json_t *environmen
     config_complain(config, message, "%s", written ? "/default_environment" : "/environments");
 }
 
+void config_checks_client(struct config *config, const json_t *root)
+{
+    static const char *const keys[] = {"mcpServers", "mcp_servers", "context_servers", "servers"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (json_object_get(root, keys[i]))
+            config_complain(config,
+                            "is for the settings of a client, and this is the configuration of the "
+                            "server; `pyexecd install CLIENT` writes that, `pyexecd config init` "
+                            "this",
+                            "/%s", keys[i]);
+}
+
 static void check_default_environment(struct config *config, json_t *root)
 {
     const json_t *environments = json_object_get(root, "environments");

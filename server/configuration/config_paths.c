@@ -3,8 +3,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +35,21 @@ char *config_paths_folder(const char *file)
     if (!getcwd(here, sizeof here))
         return NULL;
     return slash ? config_paths_absolute(here, folder) : memory_copy_string(here);
+}
+
+char *config_paths_explain_home(const char *path)
+{
+    static const char *const words[] = {"~", "$HOME", "${HOME}"};
+    const char *home = getenv("HOME");
+
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        const char *rest = path + strlen(words[i]);
+
+        if (text_starts_with(path, words[i]) && (!*rest || *rest == '/'))
+            return memory_format("%s is not read, write it out%s%s%s", words[i], home ? ": " : "",
+                                 text_or_none(home), home ? rest : "");
+    }
+    return NULL;
 }
 
 json_t *config_paths_read(const char *folder, const char *format, const json_t *value)
@@ -68,6 +85,34 @@ static json_t *config_paths_settle(const char *folder, const json_t *volumes, co
             json_object_set_nocheck(settled, place, value);
     }
     return settled;
+}
+
+static void config_paths_check_keys(const json_t *volumes, const char *pointer,
+                                    schema_problem_fn report, void *data)
+{
+    const char *path;
+    json_t *value;
+
+    json_object_foreach ((json_t *)volumes, path, value) {
+        AUTO_FREE char *member = json_pointer_append(pointer, path);
+        AUTO_FREE char *message = config_paths_explain_home(path);
+
+        if (message)
+            report(data, SCHEMA_AT_KEY, member, message);
+    }
+}
+
+void config_paths_check_volumes(json_t *root, schema_problem_fn report, void *data)
+{
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        AUTO_FREE char *environment = json_pointer_append("/environments", name);
+        AUTO_FREE char *pointer = json_pointer_append(environment, "volumes");
+
+        config_paths_check_keys(json_object_get(definition, "volumes"), pointer, report, data);
+    }
 }
 
 void config_paths_settle_volumes(const char *folder, json_t *root, schema_problem_fn report,

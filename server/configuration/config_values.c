@@ -345,6 +345,24 @@ static void config_values_check_least(const struct config_values *values, const 
     values->report(values->data, SCHEMA_AT_VALUE, pointer, message);
 }
 
+/* "~" and variables are for shells. */
+static int config_values_check_home(const struct config_values *values, const char *format,
+                                    const char *text, const char *pointer)
+{
+    static const char *const formats[] = {"path", "program-path", "absolute-path",
+                                          "working-directory", "address"};
+    const bool is_socket = text_starts_with(text, "unix:");
+    AUTO_FREE char *message = config_paths_explain_home(is_socket ? text + strlen("unix:") : text);
+
+    for (size_t i = 0; message && i < ARRAY_SIZE(formats); i++) {
+        if (strcmp(format, formats[i]) != 0)
+            continue;
+        values->report(values->data, SCHEMA_AT_VALUE, pointer, message);
+        return -1;
+    }
+    return 0;
+}
+
 static json_t *settle_string(const struct config_values *values, const json_t *schema,
                              json_t *value, const char *pointer)
 {
@@ -353,6 +371,8 @@ static json_t *settle_string(const struct config_values *values, const json_t *s
     json_t *read;
 
     if (!format)
+        return json_incref(value);
+    if (config_values_check_home(values, format, json_string_value(value), pointer) < 0)
         return json_incref(value);
     read = values->folder ? config_paths_read(values->folder, format, value) : NULL;
     if (!read)
@@ -370,13 +390,15 @@ static bool config_values_check_type(const struct config_values *values, const j
                                      const json_t *value, const char *pointer)
 {
     const char *type = json_string_value(config_values_keyword(values, schema, "type"));
+    const json_t *choices = config_values_keyword(values, schema, "enum");
     const char *slash = strrchr(pointer, '/');
     AUTO_FREE char *message = NULL;
 
     if (!type || config_values_keyword(values, schema, "x-wanted") ||
         (json_is_string(value) && config_values_keyword(values, schema, "format")))
         return true;
-    message = config_types_explain(type, slash ? slash + 1 : "", value);
+    message = choices ? config_types_explain_choice(choices, value)
+                      : config_types_explain(type, slash ? slash + 1 : "", value);
     if (message)
         values->report(values->data, SCHEMA_AT_VALUE, pointer, message);
     return !message;

@@ -86,7 +86,10 @@ static void complain_about_syntax(struct yaml_reader *reader)
         reader->report(reader->data, position_of_byte(reader->text, parser->problem_offset), "",
                        problem);
     else if (!parser->context)
-        yaml_tree_complain(reader, parser->problem_mark, "", "%s", problem);
+        yaml_tree_complain(reader, parser->problem_mark, "", "%s%s", problem,
+                           strstr(problem, "mapping values are not allowed")
+                               ? ": has the line before it a colon and a space?"
+                               : "");
     else if (parser->context_mark.line == parser->problem_mark.line)
         yaml_tree_complain(reader, parser->problem_mark, "", "%s, %s", problem, parser->context);
     else

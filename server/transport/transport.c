@@ -127,10 +127,10 @@ static int transport_check_allowed(const struct transport *transport,
     if (transport->connections.authority || (is_local && transport->auth_none))
         return 0;
     if (is_local)
-        return error_set(
-            err, ERROR_CONFIG,
-            "every user of this machine could connect: name a `token_file` or `oauth`, or write "
-            "`auth: none`");
+        return error_set(err, ERROR_CONFIG,
+                         "every user of this machine could connect: name a `token_file` "
+                         "(--token-file) or `oauth`, "
+                         "or write `auth: none`");
     return error_set(
         err, ERROR_CONFIG,
         "everybody who reaches this machine could connect: name a `token_file` or `oauth`%s",

@@ -19,6 +19,7 @@ READERS = {
     "environments/sandbox_settings.c": "the keys of sandboxes",
     "environments/system/system.c": ITS_KIND,
     "environments/venv/definition.c": ITS_KIND,
+    "server/commands/script_environment.c": f"{JSON}: adds to the packages of a script's block",
     "server/configuration/config_checks.c": JSON,
     "server/configuration/config_paths.c": JSON,
     "server/configuration/sandbox_checks.c": JSON,

@@ -87,6 +87,7 @@ EXCEPT = {
     "server/admin.c": ("fopen", KERNEL),
     "server/clients/program_path.c": ("stat", "compares; a program is often behind links"),
     "server/clients/settings_file.c": ("open rename stat", f"{OPERATOR}; {NEW}; {RENAME}"),
+    "server/commands/command_completions.c": ("fd_read_file", "a file that is installed with the program"),
     "server/commands/command_run.c": ("fd_read_file", "a file of who types the command; it may be a pipe"),
     "server/commands/named_files.c": ("opendir", OPERATOR),
     "server/commands/terminal.c": ("open", KERNEL),

@@ -463,7 +463,8 @@ def test_no_engine(docker_server, tmp_path):
     with docker_server({"host": socket},
                        config={"environments": {"other": {"type": "system"}}}) as server:
         assert error_of(server) == ('cannot prepare environment "box": asking the engine: '
-                                    f"no Docker engine at {socket}: No such file or directory")
+                                    f"no Docker engine at {socket}: No such file or directory; start it, or name "
+                                    "another in host")
         assert call(server, "print(1)", environment="other")["stdout"] == "1\n"
 
 

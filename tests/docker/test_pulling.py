@@ -116,7 +116,7 @@ def test_a_terminal_shows_how_much_has_come(registry, slow_image, configure, com
     image = slow_image()
     config = configure(image)
     with released(registry, after=3):
-        status, text = on_terminal(*command, "--config", config, columns=100)
+        status, text = on_terminal(command[0], "--config", config, *command[1:], columns=100)
     assert status == 0, text
     assert re.search(r"box  pulling layer 2 of 2 +\[#+-+\] +\d+ % +\d+\.\d s", text), text
 

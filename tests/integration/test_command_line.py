@@ -12,10 +12,15 @@ import socket
 import stat
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
 import client
+import leftovers
+import ports
+import wheels
 
 
 def pyexecd(*arguments, **options):
@@ -70,7 +75,7 @@ def test_help_of_a_command_is_its_own(command):
     assert result.stdout.startswith(f"Usage: pyexecd {command} ")
 
 
-@pytest.mark.parametrize("arguments", [["--bogus"], ["frobnicate"], ["frobnicate", "--help"], ["run"], ["run", "a", "b"],
+@pytest.mark.parametrize("arguments", [["--bogus"], ["frobnicate"], ["frobnicate", "--help"], ["run"], ["doctor", "a"],
                                        ["schema", "--for", "nobody"], ["--json"]])
 def test_a_wrong_command_line_is_64(arguments):
     result = pyexecd(*arguments)
@@ -183,6 +188,7 @@ def test_run_passes_arguments_to_the_script(tmp_path):
     script.write_text("import sys; print(sys.argv[1:])")
     assert pyexecd("run", script, "--", "--json", "a b", "").stdout == "['--json', 'a b', '']\n"
     assert pyexecd("run", "-c", script.read_text(), "--", "-c").stdout == "['-c']\n"
+    assert pyexecd("run", script, "--json", "a b", "--").stdout == "['--json', 'a b', '--']\n"
 
 
 def test_run_works_in_the_directory_that_is_named(tmp_path):
@@ -241,8 +247,44 @@ def test_run_chooses_an_environment(write_config):
     code = "import os; print(os.environ['NAME'])"
     assert pyexecd("run", "--config", config, "-", input=code).stdout == "A\n"
     assert pyexecd("run", "--config", config, "--env", "b", "-", input=code).stdout == "B\n"
-    result = pyexecd("run", "--config", config, "--env", "z", "-", input=code)
-    assert result.returncode == 64 and '"z"' in result.stderr
+    result = pyexecd("run", "--config", config, "--env", "zebra", "-", input=code)
+    assert result.returncode == 64 and 'no environment "zebra", but: a, b\n' in result.stderr
+
+
+PRINTS_PACKAGES = """
+import importlib.metadata
+print(sorted(package.name for package in importlib.metadata.distributions()))
+"""
+
+
+def test_run_gives_a_script_the_packages_that_are_asked_for(tmp_path, monkeypatch):
+    wheels.wheel(tmp_path, "gadget")
+    wheels.wheel(tmp_path, "widget")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    script = tmp_path / "needy.py"
+    script.write_text(f"# /// script\n# dependencies = ['gadget']\n# ///\n{PRINTS_PACKAGES}")
+    with wheels.Index(tmp_path) as index:
+        monkeypatch.setenv("PIP_INDEX_URL", index.url)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", index.host)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+        def packages(*arguments):
+            result = pyexecd("run", *arguments)
+            assert result.returncode == 0, result.stderr
+            return {name for name in ("gadget", "widget") if name in result.stdout}
+
+        assert packages(script) == {"gadget"}
+        assert packages("--with", "widget", "--python", "3", script) == {"gadget", "widget"}
+        assert packages("--with", "widget", "-c", PRINTS_PACKAGES) == {"widget"}
+        assert packages("--env", "system", script) == set()
+    contradiction = pyexecd("run", "--env", "system", "--with", "widget", script)
+    assert contradiction.returncode == 64 and "leave it out" in contradiction.stderr
+
+
+def test_run_says_how_a_script_gets_the_package_that_it_misses():
+    result = pyexecd("run", "-c", "import module_of_nobody")
+    assert result.returncode == 1 and "add --with PACKAGE" in result.stderr
 
 
 def test_run_of_a_missing_file_is_66(tmp_path):
@@ -273,12 +315,27 @@ def test_doctor_tells_what_is_there():
     assert max(map(len, result.stdout.splitlines())) <= 200
 
 
+def test_doctor_begins_with_a_verdict(write_config):
+    result = pyexecd("doctor")
+    verdict, *lacks = result.stdout.partition("\nkernel ")[0].splitlines()[1:]
+    assert verdict == ("ready, but" if lacks else "ready")
+    assert all(line.startswith("  ") for line in lacks)
+    for lack in (line.strip().removeprefix("no ").partition(":") for line in lacks if ":" in line):
+        assert result.stdout.count(lack[2].strip()) == 1, lack  # each is told once
+
+
+def test_doctor_says_that_a_home_has_no_sandbox(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert re.search(r"^ +home +no sandbox works in it", pyexecd("doctor").stdout, re.MULTILINE)
+
+
 def test_doctor_fails_where_a_run_would_be_refused(write_config):
     config = write_config({"environments": {"system": {"type": "system",
                                                        "executable": "/nowhere/python3"}}})
     result = pyexecd("doctor", "-c", config)
     assert result.returncode == 1
     assert re.search(r"^  no +system +.*/nowhere/python3", result.stdout, re.MULTILINE)
+    assert re.match(r"pyexecd .*\nnot ready, because\n  no +system +.*/nowhere/python3", result.stdout)
 
 
 def test_doctor_tells_where_a_person_is_asked(write_config):
@@ -369,6 +426,27 @@ def test_token_tells_where_the_line_goes():
     assert "token_file" in result.stdout
 
 
+def test_token_puts_its_line_into_the_file_of_the_server(tmp_path):
+    tokens = tmp_path / "tokens"
+    first = pyexecd("token", "alice", "--add", tokens)
+    assert re.search(r"^    [0-9a-f]{64}$", first.stdout, re.MULTILINE)
+    assert stat.S_IMODE(tokens.stat().st_mode) == 0o600
+    tokens.write_text(tokens.read_text().rstrip("\n"))  # as an editor may leave it
+    second = json.loads(pyexecd("token", "--json", "--add", tokens, "bob").stdout)
+    assert [line.split()[0] for line in tokens.read_text().splitlines()] == ["alice", "bob"]
+    assert second["line"] in tokens.read_text()
+
+
+@pytest.mark.parametrize("text", ["The token, shown only once:\n", "0123456789abcdef0123456789abcdef\n"])
+def test_token_adds_nothing_to_a_file_of_another_kind(text, tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(text)
+    tokens.chmod(0o600)
+    result = pyexecd("token", "alice", "--add", tokens)
+    assert (result.returncode, result.stdout, tokens.read_text()) == (78, "", text)
+    assert "must be: NAME sha256:DIGEST" in result.stderr
+
+
 @pytest.mark.parametrize("name", ["", "a b", "uid-0", "tcp", "oauth-x", "x" * 65, "../x"])
 def test_a_token_needs_a_name_of_its_own(name):
     result = pyexecd("token", name)
@@ -383,7 +461,7 @@ def test_a_missing_configuration_is_66(tmp_path):
     assert "nowhere.yaml" in result.stderr
 
 
-@pytest.mark.parametrize("command", [[], ["run", "-"], ["doctor"], ["schema"]])
+@pytest.mark.parametrize("command", [[], ["run", "-c", "1"], ["doctor"], ["schema"]])
 def test_a_wrong_configuration_stops_every_command(write_config, command):
     config = write_config("timeout: soon\n")
     result = pyexecd(*command, "--config", config)
@@ -397,25 +475,117 @@ def test_the_configuration_is_found_by_its_variable(write_config, monkeypatch):
     assert pyexecd("--check-config").returncode == 78
 
 
+def test_a_configuration_to_begin_with_is_written_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.delenv("PYEXECD_CONFIG", raising=False)
+    path = tmp_path / "settings/pyexecd/config.yaml"
+    assert f"wrote {path}\n" in pyexecd("config", "init").stdout
+    assert pyexecd("--check-config").stdout == f"{path}: ok\n"
+    text = path.read_text()
+    assert all(line.startswith("#") or not line for line in text.splitlines())  # it changes nothing
+    for setting in ("timeout: 60", "default_environment: system", "environments:\n#   system:\n#     type: system"):
+        assert f"# {setting}\n" in text
+    path.write_text("timeout: 5\n")
+    again = pyexecd("config", "init")
+    assert (again.returncode, again.stdout, path.read_text()) == (64, "", "timeout: 5\n")
+    elsewhere = tmp_path / "mine.yaml"
+    assert pyexecd("config", "init", elsewhere).returncode == 0
+    assert pyexecd("--check-config", elsewhere).stdout == f"{elsewhere}: ok\n"
+
+
+def test_the_configuration_to_check_may_be_named_without_an_option(write_config):
+    config = write_config("timeout: soon\n")
+    result = pyexecd("--check-config", config)
+    assert result.returncode == 78 and result.stderr.startswith(f"{config}:1:10: ")
+
+
 # Serving
 
 
-def test_on_a_terminal_it_says_what_it_waits_for():
+def said_on_a_terminal(*arguments, until, end):
+    """What a server that is started on a terminal says first; END is typed then."""
     master, slave = os.openpty()
-    process = subprocess.Popen([os.environ["PYEXECD"]], stdin=slave, stdout=slave, stderr=slave,
-                               env={**os.environ, "PYEXECD_CONFIG": ""})
+    process = subprocess.Popen([os.environ["PYEXECD"], *map(str, arguments)], stdin=slave, stdout=slave, stderr=slave,
+                               env={**os.environ, "PYEXECD_CONFIG": ""}, start_new_session=True)
     os.close(slave)
     said = b""
     try:
-        while b"pyexecd --help" not in said and select.select([master], [], [], 20)[0]:
+        while until not in said and select.select([master], [], [], 20)[0]:
             said += os.read(master, 4096)
-        os.write(master, b"\x04")
+        end(process, master)
         assert process.wait(20) == 0
     finally:
         process.kill()
         process.wait()
         os.close(master)
-    assert b"waiting for the messages of an MCP client" in said
+    return said.decode()
+
+
+def test_a_server_for_several_tells_how_they_connect(tmp_path):
+    tokens = tmp_path / "tokens"
+    token = json.loads(pyexecd("token", "--json", "--add", tokens, "alice").stdout)["token"]
+    port = ports.free_port()
+    said = said_on_a_terminal("serve", "--http", port, "--token-file", tokens, until=b"tokens of",
+                              end=lambda process, _: process.terminate())
+    url = f"http://127.0.0.1:{port}/mcp"
+    assert f"serving {url}" in said and f"tokens of alice ({tokens})" in said and token not in said
+    (entry,) = [json.loads(line.partition(": ")[2]) for line in said.splitlines() if line.startswith("for a client: ")]
+    assert entry == {"mcpServers": {"pyexecd": {"type": "http", "url": url,
+                                                "headers": {"Authorization": "Bearer TOKEN"}}}}
+
+
+def status_of(port, token):
+    """Of a request with TOKEN that a server of HTTP refuses without one: 401, or anything else."""
+    question = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", data=b"{}", method="POST", headers={
+        "Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+    try:
+        with urllib.request.urlopen(question, timeout=60) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return None
+
+
+def test_the_tokens_of_the_command_line_are_read_again(tmp_path):
+    tokens, port = tmp_path / "tokens", ports.free_port()
+
+    def token_of(name):
+        return json.loads(pyexecd("token", "--json", "--add", tokens, name).stdout)["token"]
+
+    alice = token_of("alice")
+    server = subprocess.Popen([os.environ["PYEXECD"], "serve", "--http", str(port), "--token-file", tokens],
+                              stdin=subprocess.DEVNULL)
+    try:
+        assert leftovers.until(lambda: status_of(port, alice) not in (None, 401))
+        bob = token_of("bob")
+        assert status_of(port, bob) == 401
+        server.send_signal(signal.SIGHUP)
+        assert leftovers.until(lambda: status_of(port, bob) not in (None, 401))
+        assert status_of(port, alice) != 401
+    finally:
+        server.terminate()
+        assert server.wait(60) == 0
+
+
+def test_a_port_without_tokens_says_what_to_do():
+    result = pyexecd("serve", "--http", ports.free_port())
+    assert result.returncode == 78 and "--token-file" in result.stderr
+
+
+def test_a_port_that_is_in_use_is_69(tmp_path):
+    tokens = tmp_path / "tokens"
+    pyexecd("token", "--add", tokens, "alice")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = pyexecd("serve", "--http", port, "--token-file", tokens)
+    assert result.returncode == 69, result.stderr
+    assert f"127.0.0.1:{port}" in result.stderr and "in use" in result.stderr
+
+
+def test_on_a_terminal_it_says_what_it_waits_for():
+    said = said_on_a_terminal(until=b"pyexecd --help", end=lambda _, master: os.write(master, b"\x04"))
+    assert "waiting for the messages of an MCP client" in said
 
 
 def test_listen_replaces_the_configured_addresses(write_config, tmp_path):

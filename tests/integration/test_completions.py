@@ -94,3 +94,14 @@ def test_fish_offers_the_rest(tmp_path, case):
     done = subprocess.run(["fish", "--no-config", "-c", f"source {FILES}/pyexecd.fish; complete -C '{typed}'"],
                           cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=SECONDS)
     assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == [rest.rpartition(" ")[2]], done
+
+
+@pytest.mark.parametrize("shell, name", [("bash", "pyexecd"), ("zsh", "_pyexecd"), ("fish", "pyexecd.fish")])
+def test_the_program_prints_them(shell, name):
+    printed = subprocess.run([os.environ["PYEXECD"], "completions", shell], capture_output=True, text=True, check=True)
+    assert printed.stdout == (FILES / name).read_text()
+
+
+def test_another_shell_is_refused():
+    refused = subprocess.run([os.environ["PYEXECD"], "completions", "tcsh"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 64 and "must be bash, zsh or fish" in refused.stderr

@@ -42,13 +42,29 @@ MISTAKES = {
     "a tab": ("limits:\n\tmemory: 1GiB\n", "2:1", ["tab", "indent with spaces"]),
     "a tab behind spaces": ("limits:\n  memory: 1GiB\n \tdisk: 1GiB\n", "3:", ["tab", "spaces"]),
     "a bracket left open": ("listen: [stdio\n", "2:1", ["expected ',' or ']'"]),
-    "no space behind the colon": ("timeout:60\n", "1:1", ["must be an object", "a space after the colon"]),
-    "a list for the whole": ("- timeout: 60\n", "1:1", ["must be an object", "KEY: VALUE"]),
+    "no space behind the colon": ("timeout:60\n", "1:1", ["must be a mapping", "a space after the colon"]),
+    "a list for the whole": ("- timeout: 60\n", "1:1", ["must be a mapping", "KEY: VALUE"]),
+    "no colon": ("timeout 60\n", "1:1", ["must be a mapping", "a space after the colon"]),
+    "no colon before other lines": ("timeout 60\nlimits: {}\n", "2:7", ["has the line before it a colon"]),
+    "true for one of some words": ("approval: true\n", "1:11", ["must be one of never, first, always, not true"]),
+    "nothing for one of some words": ("approval:\n", "1:", ["must be one of never, first, always, not empty"]),
+    "a port": ("listen: 8080\n", "1:9", ['must be a list of addresses: ["http://127.0.0.1:8080/mcp"]']),
+    "true for a section": ("sessions: true\n", "1:11", ["must be a mapping, not true: {} has the defaults"]),
+    "true for a section without defaults": ("oauth: true\n", "1:8", ["must be a mapping: {NAME: value}", "not true"]),
+    "false for a section": ("sessions: false\n", "1:11", ["not false: leave it out to have none"]),
+    "no environments": ("environments:\n", "1:", ["is empty: write lines of NAME: value below it"]),
+    "true for a number": ("timeout: true\n", "1:10", ["must be a number of seconds, such as 60, not true"]),
+    "a module for a list": (system("preload: numpy"), "4:14", ["auto, none or a list of modules", "[numpy, pandas]"]),
+    "the settings of a client": (
+        '{"mcpServers": {"pyexecd": {"command": "pyexecd"}}}\n', "1:", ["the settings of a client", "pyexecd install"]),
+    "volumes as for docker run": (
+        docker("volumes: ['/a:/b:ro']"), "4:14", ["must be a mapping: {/a: {path: /b, mode: ro}}"]),
+    "a volume as for docker run": (docker("volumes: ['/a:/b']"), "4:14", ["must be a mapping: {/a: /b}"]),
     "a key twice": ("timeout: 1\ntimeout: 2\n", "2:1", ["given twice", "line 1"]),
     "an anchor": ("a: &a 1\n", "1:4", ["anchors and aliases are not read"]),
-    "environments as a list": ("environments:\n  - type: system\n", "2:3", ["must be an object"]),
+    "environments as a list": ("environments:\n  - type: system\n", "2:3", ["must be a mapping"]),
     "an environment without a type": ("environments:\n  s: {}\n", "2:6", ['is missing "type"']),
-    "an environment that is empty": ("environments:\n  s:\n", "2:", ["must be an object"]),
+    "an environment that is empty": ("environments:\n  s:\n", "2:", ["is empty"]),
     "a second document": ("timeout: 1\n---\ntimeout: 2\n", "2:1", ["second document"]),
     # Names
     "a misspelt key": ("time_out: 60\n", "1:1", ['did you mean "timeout"?']),
@@ -74,7 +90,7 @@ MISTAKES = {
     "a version that is not there": (venv('python_version: "3.42"'), "4:21", ["3.42"]),
     "results": ("results: json\n", "1:10", ["text", "structured"]),
     "containment": ("containment: none\n", "1:14", ["strict", "best-effort"]),
-    "an environment variable as a list": (system("environment: [A=b]"), "4:18", ["must be an object", "NAME: value"]),
+    "an environment variable as a list": (system("environment: [A=b]"), "4:18", ["must be a mapping", "NAME: value"]),
     "a variable that is a number": (system("environment: {PORT: 80}"), "4:25", ["must be a string", 'write "80"']),
     "LD_PRELOAD": (system("environment: {LD_PRELOAD: x}"), "4:19", ["how every program is loaded"]),
     "the network of the host": (docker("network: host"), "4:14", ["host"]),
@@ -85,7 +101,15 @@ MISTAKES = {
     "an image in capitals": (docker("image: Python"), "4:12", ["image"]),
     "a package that is an option": (venv("pip_packages: [--pre]"), "4:20", ["package"]),
     # Files
-    "a home with ~": (system("executable: ~/bin/python"), "4:17", ["~ is not read", "write it out"]),
+    "a home with ~": (system("executable: ~/bin/python"), "4:17", ["~ is not read, write it out: HOME/bin/python"]),
+    "a home to read, with ~": (sandbox("read: [~/data]"), "5:12", ["~ is not read, write it out: HOME/data"]),
+    "a home with $HOME": (sandbox("read: [$HOME/data]"), "5:12", ["$HOME is not read, write it out: HOME/data"]),
+    "a home with ${HOME}": (venv("pip_find_links: ${HOME}/x"), "4:21", ["${HOME} is not read, write it out: HOME/x"]),
+    "a home to work in": ("working_directory: ~/work\n", "1:20", ["~ is not read, write it out: HOME/work"]),
+    "a home with a socket": ("listen: ['unix:~/s']\n", "1:10", ["~ is not read, write it out: HOME/s"]),
+    "a home for callers": ("callers: {allowed_paths: [~/x]}\n", "1:27", ["~ is not read, write it out: HOME/x"]),
+    "a home with tokens": ("token_file: $HOME/tokens\n", "1:13", ["write it out: HOME/tokens"]),
+    "a home as a volume": (docker("volumes: {~/a: /b}"), "4:15", ["~ is not read, write it out: HOME/a"]),
     "a program that is not there": (system("executable: /nowhere/python3"), "4:17", ["/nowhere/python3"]),
     "a program that is no Python": (system("executable: /bin/ls"), "4:17", ["/bin/ls is not a Python interpreter"]),
     "a base that is not there": (venv("python_path: /nowhere/python3"), "4:18", ["/nowhere/python3"]),
@@ -252,6 +276,7 @@ def test_scripts_may_write_beside_their_own_packages(made):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", "/home/someone")
     place = tmp_path / "dir"
     (place / "full").mkdir(parents=True)
     (place / "file").write_text("text\n")
@@ -277,11 +302,12 @@ def test_is_told_where_what_and_what_to_do(mistake, folder):
     assert result.returncode == 78, result.stdout + result.stderr
     lines = [line for line in result.stderr.splitlines() if line.startswith(f"{path}:{place}")]
     assert lines, result.stderr
-    assert any(all(word.replace("DIR", str(folder)) in line for word in words) for line in lines), lines
+    words = [word.replace("DIR", str(folder)).replace(" HOME/", " /home/someone/") for word in words]
+    assert any(all(word in line for word in words) for line in lines), lines
 
 
 def test_there_are_enough_of_them():
-    assert len(MISTAKES) >= 64
+    assert len(MISTAKES) >= 90
 
 
 @pytest.mark.parametrize("text", ["# nothing yet\n", "", "---\n", "# a\n\n# b\n"])

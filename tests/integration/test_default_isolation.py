@@ -265,11 +265,42 @@ def test_run_finds_the_modules_beside_a_script_that_lies_elsewhere(sandboxes, pr
     assert (other / "made").exists()
 
 
-def test_run_works_in_a_home_as_ever(project):
-    result = pyexecd("run", "--json", "-c", try_out("data.txt"), cwd=project, HOME=str(project))
+def test_run_keeps_a_script_from_a_home_that_it_is_called_in(sandboxes, project):
+    code = try_out("data.txt") + try_out(project / "data.txt")
+    result = pyexecd("run", "--json", "-c", code, cwd=project, HOME=str(project))
+    content = json.loads(result.stdout)
+    assert (content["isolation"], content["stdout"].count("data\n")) == ("sandbox", 0)
+    assert f"a sandbox cannot work in {project}" in result.stderr and "`-w .` works here" in result.stderr
+    assert content["working_directory"] in result.stderr
+
+
+def test_run_works_in_a_home_that_is_named_and_says_what_that_means(project):
+    result = pyexecd("run", "--json", "-w", ".", "-c", try_out("data.txt"), cwd=project, HOME=str(project))
     content = json.loads(result.stdout)
     assert (content["isolation"], content["stdout"]) == ("none", "data\n")
     assert "sandbox: a sandbox cannot work in" in content["containment"]["missing"][0]
+    assert "the script has no sandbox: a sandbox cannot work in" in result.stderr
+
+
+def test_run_in_a_home_finds_the_modules_beside_a_script_below_it(sandboxes, project):
+    (project / "src").mkdir()
+    (project / "src/helper.py").write_text("x = 42")
+    (project / "src/script.py").write_text("import helper, sys\nprint(helper.x, sys.argv)")
+    result = pyexecd("run", "src/script.py", "--flag", cwd=project, HOME=str(project))
+    assert result.stdout == f"42 ['{project}/src/script.py', '--flag']\n", result.stderr
+
+
+def test_run_may_insist_on_a_sandbox(sandboxes, project):
+    held_here = pyexecd("run", "--json", "--require", "sandbox", "-c", "pass", cwd=project, HOME=str(project))
+    assert json.loads(held_here.stdout)["isolation"] == "sandbox"
+    in_home = pyexecd("run", "--require", "sandbox", "-w", ".", "-c", "print(1)", cwd=project, HOME=str(project))
+    assert (in_home.returncode, in_home.stdout) == (78, "")
+    config = project.parent / "config.yaml"
+    config.write_text("environments: {free: {type: system, isolation: none}}\n")
+    config.chmod(0o600)
+    never = pyexecd("run", "--config", config, "--require", "sandbox", "-c", "print(1)", cwd=project)
+    assert (never.returncode, never.stdout) == (64, "")
+    assert 'environment "free" has none' in never.stderr
 
 
 def test_files_in_memory_are_for_sandboxes_too(sandboxes, project):

@@ -78,6 +78,18 @@ def test_weaker_containment_is_named(command, weaker):
 
 @needs_namespaces
 @needs_x86_64
+def test_a_limit_that_holds_without_a_cgroup_is_no_warning():
+    """It would stand before each result of an ordinary user."""
+    ran = subprocess.run([*without("cgroups"), "run", "--json", "-w", "temporary", "-c", "pass"], capture_output=True,
+                         text=True, check=True)
+    assert "memory limit: no writable cgroup" in str(json.loads(ran.stdout)["containment"]["missing"])
+    assert "memory limit" not in ran.stderr
+    doctor = subprocess.run([*without("cgroups"), "doctor"], capture_output=True, text=True)
+    assert "\nready, but\n" in doctor.stdout and "no memory cgroup: " in doctor.stdout
+
+
+@needs_namespaces
+@needs_x86_64
 def test_the_first_processes_of_a_server_may_be_scripts(tmp_path):
     """Its venv is known from its files, so nobody has told yet that code cannot be laid over script.py."""
     config = tmp_path / "config.yaml"
@@ -85,7 +97,7 @@ def test_the_first_processes_of_a_server_may_be_scripts(tmp_path):
     private = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
 
     def run(command):
-        ran = subprocess.run([*command, "run", "-", "--config", config], input="print(6 * 7)", env=private,
+        ran = subprocess.run([*command, "run", "--config", config, "-"], input="print(6 * 7)", env=private,
                              capture_output=True, text=True)
         assert ran.stdout == "42\n", ran.stderr
 
@@ -158,7 +170,7 @@ def test_doctor_names_the_command_that_gives_more():
     assert "gives more" in doctor.stdout
     assert "sudo sysctl -w user.max_user_namespaces=" in doctor.stdout
     doctor = subprocess.run([os.environ["PYEXECD"], "doctor"], capture_output=True, text=True)
-    assert "gives more" not in doctor.stdout
+    assert "max_user_namespaces" not in doctor.stdout
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be without capabilities and still be root")

@@ -80,7 +80,9 @@ class Home:
         return path
 
     def files(self):
-        return {path.relative_to(self.folder): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        """All but what the server keeps for itself, which the entry starts once."""
+        return {path.relative_to(self.folder): path.read_bytes() for path in self.folder.rglob("*")
+                if path.is_file() and "state" not in path.parts}
 
 
 @pytest.fixture
@@ -297,6 +299,43 @@ def test_without_a_name_it_lists_what_it_finds(home):
     assert any("cursor" in line and "not found" in line for line in lines)
 
 
+def test_it_says_what_to_do_next(home):
+    said = done(home.install("codex"))
+    assert "codex mcp list" in said and "AGENTS.md" in said and "print(6 * 7)" in said
+
+
+def test_what_the_entry_starts_is_tried(home):
+    assert "what the entry starts answers" in done(home.install("zed"))
+    home.write("bad.yaml", "token_file: /nowhere/tokens\n").chmod(0o600)
+    broken = home.install("zed", "--config", "bad.yaml")
+    assert broken.returncode == 69 and "the entry starts no MCP server that answers" in broken.stderr
+    assert "answers" not in done(home.install("zed", "--http", URL))
+
+
+def test_an_entry_is_checked_without_a_change(home):
+    absent = home.run("install", "--check", "codex")
+    assert (absent.returncode, home.files()) == (78, {}) and "pyexecd install codex" in absent.stderr
+    done(home.run("install", "codex"))
+    before = home.files()
+    assert "config.toml has the entry" in done(home.run("install", "--check", "codex"))
+    assert home.run("install", "--check", "codex", "--http", URL).returncode == 78
+    assert home.files() == before
+
+
+def test_a_client_may_be_named_without_an_option(home):
+    done(home.run("install", "cursor"))
+    assert read_json(home, "cursor")["command"] == PROGRAM
+    done(home.run("uninstall", "cursor"))
+    assert not (home.folder / ".cursor/mcp.json").exists()
+
+
+@pytest.mark.parametrize("name, meant", [
+    ("claude", "claude-code"), ("VS Code", "vscode"), ("gemini-cli", "gemini"), ("Cursor", "cursor")])
+def test_a_client_by_another_name_is_recognised(name, meant, home):
+    result = home.run("install", name)
+    assert result.returncode == 64 and f"did you mean {meant}?" in result.stderr
+
+
 def test_gemini_says_that_folders_have_to_be_trusted(home):
     assert "trust" in done(home.install("gemini"))
 
@@ -304,6 +343,8 @@ def test_gemini_says_that_folders_have_to_be_trusted(home):
 def test_a_client_that_is_not_known_is_refused(home):
     result = home.install("curser")
     assert result.returncode == 64 and "did you mean cursor?" in result.stderr
+    nobody = home.install("nobody")
+    assert nobody.returncode == 64 and "there are: claude-code, claude-desktop, cursor, " in nobody.stderr
 
 
 def test_other_folders_for_settings_are_respected(home):

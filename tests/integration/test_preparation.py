@@ -115,9 +115,27 @@ def test_a_preparation_that_takes_too_long_is_69(tmp_path, configure):
     assert "not done after 1 seconds" in result.stderr
 
 
+def test_a_missing_libcurl_stops_containers_alone(tmp_path, monkeypatch):
+    (tmp_path / "libcurl.so.4").write_text("no library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    config = tmp_path / "config.yaml"
+    config.write_text("environments: {system: {type: system}, box: {type: docker}}\n")
+    config.chmod(0o600)
+
+    def said(*arguments):
+        return subprocess.run([os.environ["PYEXECD"], *arguments], capture_output=True, text=True, timeout=60)
+
+    assert said("run", "--config", config, "-w", "temporary", "-c", "print(42)").stdout == "42\n"
+    stopped = said("run", "--config", config, "--env", "box", "-w", "temporary", "-c", "print(42)")
+    assert (stopped.returncode, stopped.stdout) == (69, "")
+    assert "libcurl is needed" in stopped.stderr and "apt install libcurl4" in stopped.stderr
+    checked = said("--check-config", config)
+    assert checked.returncode == 0 and "environment box: libcurl is needed" in checked.stdout
+
+
 def test_an_unknown_name_is_64_and_a_near_one_is_told(tmp_path, configure):
     config = configure(science=Slow(tmp_path).environment())
-    for name, hint in (("sciense", ', did you mean "science"?'), ("zoo", "")):
+    for name, hint in (("sciense", ', did you mean "science"?'), ("zoo", ", but: science")):
         result = prepare(config, name)
         assert (result.returncode, result.stdout) == (64, "")
         assert result.stderr == f'pyexecd: there is no environment "{name}"{hint}\n'

@@ -153,11 +153,8 @@ static bool hint_was_missed_by_proxy(const struct hint_facts *facts)
 /* A Python that lets nobody install anything has its own hint. */
 static char *hint_closed_index(const struct hint_facts *facts)
 {
-    AUTO_FREE char *managed = facts->is_at_terminal ? NULL : hint_managed_python(facts);
-    AUTO_FREE char *advice = facts->is_at_terminal
-                                 ? memory_copy_string("Name them in pip_packages of an environment "
-                                                      "of type venv.")
-                                 : package_advice(facts, NULL);
+    AUTO_FREE char *managed = hint_managed_python(facts);
+    AUTO_FREE char *advice = package_advice(facts, NULL);
 
     if (managed)
         return NULL;

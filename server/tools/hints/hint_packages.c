@@ -163,6 +163,7 @@ char *hint_unused_block(const struct hint_facts *facts)
     if (!facts->rules)
         return memory_copy_string("The script's block (# /// script) was passed over: calls cannot "
                                   "ask for packages here.");
-    return memory_copy_string("The script's block (# /// script) was passed over, because the call "
-                              "names an environment. Leave that out to have what it asks for.");
+    return memory_format("The script's block (# /// script) was passed over, because %s an "
+                         "environment. Leave that out to have what it asks for.",
+                         facts->is_at_terminal ? "--env names" : "the call names");
 }

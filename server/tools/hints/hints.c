@@ -123,8 +123,9 @@ static const hint_fn hint_cell_table[] = {
 
 /* The hints for a person who has written the script. */
 static const hint_fn hint_terminal_table[] = {
-    hint_network, hint_closed_place, hint_refused_call, hint_system_packages, hint_input,
-    hint_threads, hint_memory,       hint_crash,        hint_lost_files,
+    hint_package,      hint_unused_block,    hint_network,    hint_closed_place,
+    hint_refused_call, hint_system_packages, hint_input,      hint_threads,
+    hint_memory,       hint_crash,           hint_lost_files,
 };
 
 /* A script that has succeeded may show a traceback as well. */

@@ -172,11 +172,27 @@ static char *package_advice_begin(const struct hint_facts *facts, const json_t *
                          packages ? "that" : "packages", list);
 }
 
+/* For a person who has typed `pyexecd run`. */
+static char *package_advice_type(const struct hint_facts *facts, const json_t *packages)
+{
+    AUTO_FREE char *list = packages ? json_list(packages) : NULL;
+
+    if (packages && package_advice_has_block(facts))
+        return package_advice_define(facts, packages);
+    if (json_object_get(facts->arguments, "environment"))
+        return memory_copy_string("The configuration says which packages the environment has.");
+    if (!packages)
+        return memory_copy_string("To have packages, add --with PACKAGE.");
+    return memory_format("To have it, add --with %s.", list);
+}
+
 char *package_advice(const struct hint_facts *facts, const json_t *packages)
 {
     const struct environment *environment = package_advice_find(facts, packages);
     AUTO_FREE char *list = packages ? json_list(packages) : NULL;
 
+    if (facts->is_at_terminal)
+        return package_advice_type(facts, packages);
     if (environment)
         return memory_format("Environment \"%s\" has %s: call with environment: \"%s\"%s.",
                              environment->name, list, environment->name, hint_new_session(facts));

@@ -56,11 +56,11 @@ static void test_addresses_add_up(void **state)
     assert_int_equal(options.log_level, LOG_LEVEL_DEBUG);
 }
 
-static void test_run_takes_its_options_before_and_after_the_file(void **state)
+static void test_run_takes_its_options_before_the_file(void **state)
 {
     struct options options;
     struct error err = ERROR_INIT;
-    char line[] = "--json run -t 2.5 - --env science -w here";
+    char line[] = "--json run -t 2.5 --env science -w here -";
 
     (void)state;
     assert_int_equal(parse(&options, line, &err), 0);
@@ -89,6 +89,82 @@ static void test_what_stands_behind_the_dashes_is_the_scripts(void **state)
     assert_string_equal(options.arguments[2], "--");
     assert_string_equal(options.arguments[3], "y");
     assert_null(options.arguments[4]);
+}
+
+static void test_what_follows_the_script_is_the_scripts(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *arguments[4];
+    } cases[] = {
+        {"run x.py --json -c y", {"--json", "-c", "y"}},
+        {"run x.py -- -- y", {"--", "y"}},
+        {"run - a", {"a"}},
+        {"run -c code a --json", {"a", "--json"}},
+        {"run -c code -- --json", {"--json"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct options options;
+        struct error err = ERROR_INIT;
+        char line[64];
+
+        strcpy(line, cases[i].line);
+        assert_int_equal(parse(&options, line, &err), 0);
+        assert_false(options.json);
+        for (size_t j = 0; cases[i].arguments[j]; j++)
+            assert_string_equal(options.arguments[j], cases[i].arguments[j]);
+    }
+}
+
+static void test_http_is_a_port_of_a_server_and_an_address_for_a_client(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *address;
+    } cases[] = {
+        {"serve --http", "http://127.0.0.1:8808/mcp"},
+        {"--http 80 --token-file f", "http://127.0.0.1:80/mcp"},
+        {"serve --http=8080", "http://127.0.0.1:8080/mcp"},
+        {"serve --http --token-file f", "http://127.0.0.1:8808/mcp"},
+    };
+    struct options options;
+    struct error err = ERROR_INIT;
+    char install[] = "install --http http://a/mcp codex";
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char line[64];
+
+        strcpy(line, cases[i].line);
+        assert_int_equal(parse(&options, line, &err), 0);
+        assert_string_equal(options.addresses[0], cases[i].address);
+        assert_null(options.addresses[1]);
+    }
+    assert_int_equal(parse(&options, install, &err), 0);
+    assert_string_equal(options.url, "http://a/mcp");
+    assert_string_equal(options.client, "codex");
+}
+
+static void test_help_and_a_configuration_may_be_named_without_an_option(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char help[] = "help run";
+    char all[] = "help";
+    char check[] = "--check-config f";
+
+    (void)state;
+    assert_int_equal(parse(&options, help, &err), 0);
+    assert_int_equal(options.command, COMMAND_HELP);
+    assert_string_equal(options.command_name, "run");
+    assert_int_equal(parse(&options, all, &err), 0);
+    assert_int_equal(options.command, COMMAND_HELP);
+    assert_null(options.command_name);
+    assert_int_equal(parse(&options, check, &err), 0);
+    assert_int_equal(options.command, COMMAND_CHECK_CONFIG);
+    assert_string_equal(options.config_path, "f");
 }
 
 static void test_c_is_code_behind_run_and_the_configuration_elsewhere(void **state)
@@ -213,19 +289,28 @@ static void test_each_mistake_is_named(void **state)
         {"frobnicate --help", "unknown command frobnicate"},
         {"scema", "unknown command scema, did you mean schema?"},
         {"run", "run: FILE (- is standard input) or -c CODE is missing"},
-        {"run a b", "run: unexpected argument b; arguments of the script follow after --"},
-        {"run -c x y", "run: unexpected argument y; arguments of the script follow after --"},
+        {"run --with", "--with needs an argument"},
+        {"run --require docker x", "--require docker: must be sandbox"},
+        {"serve --http http://a/mcp", "--http http://a/mcp: must be a port, such as 8808"},
+        {"serve --http 0", "--http 0: must be a port, such as 8808"},
+        {"serve --http 65536", "--http 65536: must be a port, such as 8808"},
+        {"install --http", "--http needs an argument"},
+        {"install --client zed codex", "--client zed and codex: name one client"},
+        {"help frobnicate", "unknown command frobnicate"},
+        {"config", "config: init is missing"},
+        {"config show", "config show: must be config init [FILE]"},
+        {"--check-config a b", "unexpected argument b"},
         {"doctor -- x", "-- x: only `run` has arguments for a script"},
-        {"call x", "call: unexpected argument x"},
-        {"doctor x", "doctor: unexpected argument x"},
+        {"call x", "unexpected argument x"},
+        {"doctor x", "unexpected argument x"},
         {"--json", "--json is not allowed here"},
         {"schema --env x", "--env is not allowed here"},
-        {"run x --listen stdio", "--listen is not allowed here"},
-        {"run x --check-config", "--check-config is not allowed here"},
-        {"run x --timeout 0", "--timeout 0: must be a number of seconds above 0"},
-        {"run x --timeout -1", "--timeout -1: must be a number of seconds above 0"},
-        {"run x --timeout nan", "--timeout nan: must be a number of seconds above 0"},
-        {"run x --timeout 5s", "--timeout 5s: must be a number of seconds above 0"},
+        {"run --listen stdio x", "--listen is not allowed here"},
+        {"run --check-config x", "--check-config is not allowed here"},
+        {"run --timeout 0 x", "--timeout 0: must be a number of seconds above 0"},
+        {"run --timeout -1 x", "--timeout -1: must be a number of seconds above 0"},
+        {"run --timeout nan x", "--timeout nan: must be a number of seconds above 0"},
+        {"run --timeout 5s x", "--timeout 5s: must be a number of seconds above 0"},
         {"--log-level loud", "--log-level loud: must be error, warning, info or debug"},
         {"-l1 -l2 -l3 -l4 -l5 -l6 -l7 -l8 -l9 -l10 -l11 -l12 -l13 -l14 -l15 -l16 -l17",
          "--listen is given more than 16 times"},
@@ -263,6 +348,7 @@ static void test_the_help_fits_a_terminal(void **state)
     assert_fits_a_terminal(help_page(NULL));
     assert_fits_a_terminal(help_page("run"));
     assert_fits_a_terminal(help_page("call"));
+    assert_fits_a_terminal(help_page("serve"));
 }
 
 int main(void)
@@ -270,8 +356,11 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_argument_means_serve),
         cmocka_unit_test(test_addresses_add_up),
-        cmocka_unit_test(test_run_takes_its_options_before_and_after_the_file),
+        cmocka_unit_test(test_run_takes_its_options_before_the_file),
         cmocka_unit_test(test_what_stands_behind_the_dashes_is_the_scripts),
+        cmocka_unit_test(test_what_follows_the_script_is_the_scripts),
+        cmocka_unit_test(test_http_is_a_port_of_a_server_and_an_address_for_a_client),
+        cmocka_unit_test(test_help_and_a_configuration_may_be_named_without_an_option),
         cmocka_unit_test(test_c_is_code_behind_run_and_the_configuration_elsewhere),
         cmocka_unit_test(test_a_wrong_line_still_says_which_command_it_is),
         cmocka_unit_test(test_help_is_that_of_the_command),

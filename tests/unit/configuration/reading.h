@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* How the error of a value begins that should be an object. */
-#define OBJECT "must be an object: {NAME: value}, or lines of NAME: value, not "
+#define MAPPING "must be a mapping: {NAME: value}, or lines of NAME: value, not "
 
 /* A configuration and the errors in it, without "c.yaml:" in front of each line. */
 struct reading {

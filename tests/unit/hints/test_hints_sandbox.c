@@ -248,14 +248,19 @@ SHOW(test_the_home_of_scripts, //
 SHOW(test_what_is_said_at_a_terminal, //
      {"x", GAIERROR, "This environment has no network. The configuration can open it (network",
       IN_HELD, NULL, AT_TERMINAL},
-     {"x", "WARNING: Retrying (Retry(total=4", "Name them in pip_packages of an environment",
-      IN_HELD, NULL, AT_TERMINAL},
+     {"x", "WARNING: Retrying (Retry(total=4", "To have packages, add --with PACKAGE.", IN_HELD,
+      NULL, AT_TERMINAL},
      {"x", DENIED("/home/me"), "of the system. The configuration can show more (read, write).",
       IN_HELD, NULL, AT_TERMINAL},
      {"x", READ_ONLY("/usr/a"), "The configuration can open more (write).", IN_HELD, NULL,
       AT_TERMINAL},
      {"x", NO_FILE("/tmp/a"), "/tmp is each run's own", IN_HELD, NULL, AT_TERMINAL},
-     {"import nowhere", NO_MODULE("nowhere"), NULL, NULL, NULL, AT_TERMINAL},
+     {"import nowhere", NO_MODULE("nowhere"), "To have packages, add --with PACKAGE.", NULL, NULL,
+      AT_TERMINAL},
+     {"import yaml", NO_MODULE("yaml"),
+      "in the package pyyaml, which this environment does not "
+      "have. To have it, add --with pyyaml.",
+      NULL, NULL, AT_TERMINAL},
      {"6 * 7", NULL, NULL, SUCCESS, NULL, AT_TERMINAL})
 
 #define CALLED "subprocess.CalledProcessError: Command 'a' returned non-zero exit status 1.\n"

@@ -206,7 +206,7 @@ static void test_tcp_needs_a_token_or_a_word(void **state)
 
     (void)state;
     served->addresses[1] = "tcp:127.0.0.1:0";
-    check_fails(served, "name a `token_file` or `oauth`, or write `auth: none`");
+    check_fails(served, "name a `token_file` (--token-file) or `oauth`, or write `auth: none`");
 }
 
 static void test_other_machines_need_a_token(void **state)

@@ -1,0 +1,111 @@
+#include "server/commands/script_environment.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "environments/catalog/catalog.h"
+#include "server/commands/options.h"
+#include "server/service.h"
+#include "server/tools/code/code_cleaning.h"
+#include "server/tools/code/script_block.h"
+
+#include <unistd.h>
+
+static bool script_environment_is_asked_for(const struct options *options)
+{
+    return options->packages[0] || options->python;
+}
+
+/* Options add packages to those of the block, and replace its Python. */
+static void script_environment_extend(json_t *definition, const struct options *options)
+{
+    json_t *packages = json_object_get(definition, "pip_packages");
+
+    if (!packages && options->packages[0]) {
+        packages = json_array();
+        json_object_set_new(definition, "pip_packages", packages);
+    }
+    for (const char *const *package = options->packages; *package; package++)
+        json_array_append_new(packages, json_string(*package));
+    if (options->python)
+        json_object_set_new(definition, "python_version", json_string(options->python));
+}
+
+/* *RET is a new reference, or NULL where nothing is asked for. */
+static int script_environment_define(const struct options *options,
+                                     const struct code_cleaning *code, json_t **ret,
+                                     struct error *err)
+{
+    if (script_block_read(code->text, code->length, ret, err) < 0)
+        return -1;
+    if (!script_environment_is_asked_for(options))
+        return 0;
+    if (!*ret)
+        *ret = json_pack("{s:s}", "type", "venv");
+    script_environment_extend(*ret, options);
+    return 0;
+}
+
+static struct environment *script_environment_make(const struct options *options,
+                                                   const json_t *definition,
+                                                   const struct service *service, struct error *err)
+{
+    AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
+    struct environment *environment =
+        catalog_define(service->catalog, principal, definition, service->rules, err);
+
+    if (!environment)
+        error_prefix(err, script_environment_is_asked_for(options)
+                              ? "--with and --python cannot be followed"
+                              : "the script's block (# /// script) cannot be used");
+    return environment;
+}
+
+/* A container holds its scripts without a sandbox. */
+static int script_environment_hold(struct environment *environment, struct error *err)
+{
+    struct sandbox_settings *sandbox = &environment->settings.sandbox;
+
+    if (environment->ops->kind->isolation == ISOLATION_DOCKER)
+        return 0;
+    if (!sandbox->is_wanted)
+        return error_set(err, ERROR_USAGE,
+                         "--require sandbox: by the configuration environment \"%s\" has none",
+                         environment->name);
+    sandbox->is_optional = false;
+    sandbox->required = true;
+    return 0;
+}
+
+static struct environment *script_environment_find(const struct options *options,
+                                                   const struct code_cleaning *code,
+                                                   const struct service *service, struct error *err)
+{
+    AUTO_JSON json_t *definition = NULL;
+
+    if (options->environment && script_environment_is_asked_for(options)) {
+        error_set(err, ERROR_USAGE,
+                  "--env %s has packages and a Python of its own: leave it out, or --with and "
+                  "--python",
+                  options->environment);
+        return NULL;
+    }
+    if (options->environment)
+        return service_find_environment(service, options->environment, err);
+    if (script_environment_define(options, code, &definition, err) < 0)
+        return NULL;
+    if (definition)
+        return script_environment_make(options, definition, service, err);
+    return service_find_environment(service, service->default_environment, err);
+}
+
+struct environment *script_environment_choose(const struct options *options,
+                                              const struct code_cleaning *code,
+                                              const struct service *service, struct error *err)
+{
+    struct environment *environment = script_environment_find(options, code, service, err);
+
+    if (environment && options->require_sandbox && script_environment_hold(environment, err) < 0)
+        return NULL;
+    return environment;
+}
