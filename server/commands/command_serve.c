@@ -273,7 +273,7 @@ static void command_serve_stop_watchers(struct server *server)
     for (size_t i = 0; i < ENDING_SIGNALS; i++)
         ev_signal_stop(server->service.loop, &server->signals[i]);
     ev_signal_stop(server->service.loop, &server->hangup);
-    signal(SIGHUP, SIG_IGN); /* what ends reads nothing again */
+    signal(SIGHUP, SIG_IGN); /* a server that ends reads nothing again */
 }
 
 static json_t *command_serve_name_tokens(const struct token_file *tokens)

@@ -134,7 +134,7 @@ static void check_tree(struct config *config)
     config_checks_relations(config, &config->tree, root);
 }
 
-/* Who may write the file */
+/* The users who may write the file */
 
 /* True when GROUP lists nobody but the user NAME. */
 static bool is_listed_alone(const struct group *group, const char *name)

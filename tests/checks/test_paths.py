@@ -60,6 +60,7 @@ EXCEPT = {
     "environments/process/runner/copies.c": ("open", KERNEL),
     "environments/process/runner/descendants.c": ("fopen opendir", KERNEL),
     "environments/process/runner/files.c": ("open openat", "with O_PATH, for rules; where it can be written, no links"),
+    "environments/process/runner/proc.c": ("opendir", KERNEL),
     "environments/process/runner/identity.c": ("open stat", KERNEL),
     "environments/process/runner/kernel.c": ("open", KERNEL),
     "environments/process/runner/left_files.c": ("opendir", "a directory of the run's own that is a mount; all its processes are dead"),

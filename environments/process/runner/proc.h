@@ -7,9 +7,9 @@
  * process that asks for it.
  *
  * A mount cannot make writable what begins to exist later, such as the file of a thread. So all
- * files of processes are writable, and each file of the kernel beside them is read-only. For the
- * kernel the program must not be uid 0, which would own the files of the kernel that appear later,
- * and those of its network, which lie among the files of processes. */
+ * files of processes are writable, and each file of the kernel beside them is read-only. The
+ * program must not be the kernel's uid 0, which would own the files of the kernel that appear
+ * later, and those of its network, which lie among the files of processes. */
 #pragma once
 
 #include <stdbool.h>

@@ -87,7 +87,7 @@ static void package_advice_add(json_t *list, const json_t *more)
             json_array_append(list, item);
 }
 
-/* Packages of the modules that the code imports, those of them that are known. New reference. */
+/* The known packages of the modules that the code imports. New reference. */
 static json_t *package_advice_imported(const struct hint_facts *facts)
 {
     AUTO_JSON json_t *names = import_names_read(facts->code->text, facts->code->length);
