@@ -148,7 +148,7 @@ static void core_begin(void)
 }
 
 /* RESULT is the starter's list: the kept modules, the packages, why the import failed, and the
- * function that registers the functions of kept modules. The first three can be None. */
+ * function that prepares kept modules for Python's own end. The first three can be None. */
 static enum zygote_answer core_note_loaded(struct python_object *result, char *ret_why)
 {
     struct python_object *kept = python.PyList_GetItem(result, 0);
@@ -192,6 +192,16 @@ static const char *core_find_fault(size_t shared)
     if (mappings_count_shared() != shared)
         return "leaves shared memory";
     return company_is_left(stand_in_pid()) ? "leaves a process" : NULL;
+}
+
+/* Nobody has tried how copies of a Python fare that has no lock of its interpreter. */
+static bool core_is_free_threaded(void)
+{
+    struct python_object *flags = python.PySys_GetObject("abiflags");
+    const char *text = flags ? python.PyUnicode_AsUTF8(flags) : NULL;
+
+    python.PyErr_Clear();
+    return text && strchr(text, 't');
 }
 
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
@@ -328,12 +338,14 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core.starter = core_take("_pyexecd_go_on");
     core.loader = core_take("_pyexecd_load_ahead");
     core.actor = core_take("_pyexecd_use_ahead");
+    script_end_give_up(core.loader);
+    script_end_give_up(core.actor);
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();
     script_run_prepare();
     script_end_prepare(NULL, NULL, NULL);
-    fault = core_find_fault(0);
+    fault = core_is_free_threaded() ? "is free-threaded" : core_find_fault(0);
     if (fault)
         zygote_refuse(fault);
     zygote_serve(&hooks);
