@@ -405,7 +405,7 @@ def give(modules):
     sys.modules.update(modules)
     for name, module in modules.items():
         if isinstance(module, str):
-            sys.modules[name] = sys.modules[module]
+            sys.modules[name] = sys.modules.get(module)
     for name in packages.keys() & modules.keys():
         setattr(packages.pop(name), name.rpartition(".")[2], sys.modules[name])
 
@@ -415,13 +415,13 @@ def resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def import_session(archive):
+def import_session(code_of):
     session = sys.modules[SESSION] = type(sys)(SESSION)
-    exec(archive.get_code("session"), vars(session))
+    exec(code_of("session"), vars(session))
 
 
-def load(name, archive):
-    """Imports NAME ahead. Returns why that failed, or None. ARCHIVE loads from that of the starter."""
+def load(name, code_of):
+    """Imports NAME ahead. Returns why that failed, or None. CODE_OF returns the code of a part of the starter."""
     if name.rpartition(".")[2] == "__main__":
         return "is a program"
     if resident_bytes() - at_first > BUDGET_BYTES:
@@ -432,7 +432,7 @@ def load(name, archive):
     before_it = dict(sys.modules)
     with Elsewhere(), Watch() as watch:
         try:
-            import_session(archive) if name == SESSION else builtins.__import__(name)
+            import_session(code_of) if name == SESSION else builtins.__import__(name)
             Plotting.import_more()
         except Spoilt:
             raise
@@ -640,15 +640,24 @@ def lend_rest(name, module):
 
 
 def call_functions():
-    """Python is about to take apart what no script has imported as well: that ends as it would have, if it had been. A
-    library that Python's objects lie in would else come upon them when Python is no more. What goes wrong is nothing that
-    the script has asked for."""
+    """What goes wrong is nothing that the script has asked for."""
     while functions:  # a function may import a module that has some, too
         for function, args, kwargs in reversed(functions.popitem()[1]):
             try:
                 function(*args, **kwargs)
             except BaseException:
                 pass
+
+
+def show_all():
+    """Python is about to take apart all modules in its own way. Those that no script has imported may refer to modules of
+    the script, so they are taken apart, too. Their functions for the end are called first: a C library that holds objects
+    of Python would otherwise meet them after the end of Python, as HDF5 does in h5py. `threading` has no thread left to
+    wait for."""
+    call_functions()
+    kept.pop("threading", None)
+    give(dict(kept))
+    kept.clear()
 
 
 FREEING = {("torch.library", "_del_library")}  # functions of finalizers: the latter forgets operators of torch

@@ -20,6 +20,11 @@ def leave_no_trace(archive):
         del os.environ["PYTHONPATH"]
     sys.path.remove(archive)
     sys.path_importer_cache.pop(archive, None)
+    forget_files(archive)
+
+
+def forget_files(archive):
+    """Of ARCHIVE, which Python reads again whenever something is loaded from it."""
     sys.modules["zipimport"]._zip_directory_cache.pop(archive, None)
 
 
@@ -167,29 +172,36 @@ def go_on(is_rehearsal=False):
         numpy.seed()
 
 
+def code_of(name):
+    """In a zygote: the code of a part of the starter."""
+    code = __loader__.get_code(name)
+    forget_files(__loader__.archive)
+    return code
+
+
 def load_part(name, variables):
     """In a zygote: defines VARIABLES as a part of the starter does."""
     variables["__name__"] = name
     seen = set(sys.modules)
-    exec(__loader__.get_code(name), variables)
+    exec(code_of(name), variables)
     for module in sys.modules.keys() - seen:
         del sys.modules[module]
 
 
 def load_ahead(name):
     """In a zygote, of which all else is a copy: imports a module ahead of any script. Returns what has to be known of
-    all that have been imported so, why this one has not, or None, and call_functions; without the former, the zygote is
+    all that have been imported so, why this one has not, or None, and show_all; without the former, the zygote is
     spoilt."""
     if not ahead:
         load_part("preload", ahead)
         ahead["figures"] = figures
         ahead["hidden"] = led
     try:
-        failure = ahead["load"](name, __loader__)
+        failure = ahead["load"](name, code_of)
     except ahead["Spoilt"] as spoilt:
         return [None, None, str(spoilt)]
     remember([file for file in ahead["changeable_files"]() if file not in places])
-    return [ahead["kept"], ahead["packages"], failure, ahead["call_functions"]]
+    return [ahead["kept"], ahead["packages"], failure, ahead["show_all"]]
 
 
 def use_ahead(has_imports):

@@ -2,9 +2,9 @@
 
 #include "base/descriptors.h"
 #include "base/list.h"
+#include "base/sender.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,33 +33,10 @@ void channel_deinit(struct channel *channel)
     wire_reader_deinit(&channel->reader);
 }
 
-/* Receives once, from one sender. */
-static ssize_t channel_receive(struct channel *channel, char *bytes, size_t size)
-{
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
-    } ancillary;
-    struct iovec part = {.iov_base = bytes, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    ssize_t count = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    struct ucred who;
-
-    if (first && first->cmsg_type == SCM_CREDENTIALS) {
-        memcpy(&who, CMSG_DATA(first), sizeof who);
-        channel->sender = who.pid;
-    }
-    return count;
-}
-
 enum channel_state channel_read(struct channel *channel)
 {
     char bytes[READ_BYTES];
-    ssize_t count = channel_receive(channel, bytes, sizeof bytes);
+    ssize_t count = sender_receive(channel->fd, bytes, sizeof bytes, 0, &channel->sender);
 
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? CHANNEL_DRY : CHANNEL_ENDED;

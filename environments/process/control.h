@@ -34,7 +34,7 @@ enum {
 
 /* The first byte of each answer of a zygote, which answers when it waits, and then each name. */
 enum zygote_answer {
-    ZYGOTE_WAITS = 'w',
+    ZYGOTE_WAITS = 'w', /* the stand-in answers so, too, when it has become the zygote */
     ZYGOTE_LOADED = 'l',
     ZYGOTE_NOT_LOADED = 'n', /* the reason follows */
     ZYGOTE_SPOILT = 's', /* the reason follows; it ends. Without a name: there can be no zygote */

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sender.h"
 #include "environments/process/host_private.h"
 #include "environments/process/tree_private.h"
 
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define NURSERY_PATIENCE_SECONDS 30. /* with an import */
+#define SUCCESSION_SECONDS       2.  /* until a stand-in is the zygote: usually milliseconds */
 #define WORKER_SECONDS           2.  /* until a worker waits for its code: usually milliseconds */
 #define WORKER_MOST_SECONDS      16. /* the same where all is slow */
 #define WORKER_STARTS            16. /* the same, in starts of its zygote */
@@ -38,7 +40,7 @@ struct nursery {
     double since;              /* CLOCK_MONOTONIC seconds: start of the import */
     double start_seconds;      /* that its zygote has taken: how slow the machine is */
     struct preloads *preloads; /* owned: the list that has `module`; NULL: none */
-    ev_timer patience;         /* runs during an import */
+    ev_timer patience;         /* runs during an import, and during a succession */
     struct list workers;       /* of struct tree */
     ev_io orders_watcher;
     ev_io zygote_watcher;
@@ -59,12 +61,17 @@ void nursery_retire(struct tree *tree)
         tree_kill(tree);
 }
 
-/* A zygote that does not answer would not see the end of its orders, so it is killed. */
+/* A zygote that does not answer would not see the end of its orders. */
+static void nursery_kill_zygote(const struct tree *tree)
+{
+    if (tree->zygote >= 0)
+        (void)syscall(SYS_pidfd_send_signal, tree->zygote, SIGKILL, NULL, 0);
+}
+
 static void nursery_give_up(struct tree *tree, enum nursery_news news)
 {
     tree->nursery->note(tree, news);
-    if (tree->zygote >= 0)
-        (void)syscall(SYS_pidfd_send_signal, tree->zygote, SIGKILL, NULL, 0);
+    nursery_kill_zygote(tree);
     nursery_retire(tree);
 }
 
@@ -78,18 +85,37 @@ static void nursery_end_module(struct tree *tree)
     preloads_drop(STEAL_PTR(nursery->preloads));
 }
 
-/* The module has spoilt the zygote, and is refused in the next zygote. */
+/* A succession: the zygote ends, and its stand-in, which has not imported the module, becomes the
+ * zygote if it can. Meanwhile it goes on making workers. */
+static void nursery_begin_succession(struct tree *tree)
+{
+    ev_timer *patience = &tree->nursery->patience;
+
+    nursery_kill_zygote(tree);
+    ev_timer_set(patience, SUCCESSION_SECONDS, 0.);
+    ev_timer_start(host_loop(tree->host), patience);
+}
+
+static bool nursery_has_succession(const struct nursery *nursery)
+{
+    return !nursery->module && ev_is_active(&nursery->patience);
+}
+
+/* The module has spoilt the zygote, and no zygote imports it any more. */
 static void nursery_spoil(struct tree *tree, const char *why)
 {
     preloads_refuse(tree->nursery->preloads, tree->nursery->module, why);
     nursery_end_module(tree);
-    nursery_give_up(tree, NURSERY_OUT_OF_DATE);
+    nursery_begin_succession(tree);
 }
 
-/* If the zygote has made workers, another may be had; else the next would fail as well. */
+/* If the zygote has made workers, or was good until it imported a module, another may be had; else
+ * the next would fail as well. */
 static enum nursery_news nursery_prospect(const struct tree *tree)
 {
-    return tree->nursery->has_had_worker ? NURSERY_OUT_OF_DATE : NURSERY_FAILED;
+    return tree->nursery->has_had_worker || nursery_has_succession(tree->nursery)
+               ? NURSERY_OUT_OF_DATE
+               : NURSERY_FAILED;
 }
 
 static void nursery_fail(struct tree *tree)
@@ -106,7 +132,10 @@ static void nursery_on_patience(struct ev_loop *loop, ev_timer *timer, int event
 
     (void)loop;
     (void)events;
-    nursery_spoil(tree, "the import takes too long");
+    if (tree->nursery->module)
+        nursery_spoil(tree, "the import takes too long");
+    else
+        nursery_give_up(tree, NURSERY_OUT_OF_DATE);
 }
 
 static void nursery_on_loaded(struct tree *tree, const char *why)
@@ -121,7 +150,48 @@ static void nursery_on_loaded(struct tree *tree, const char *why)
     tree->nursery->note(tree, NURSERY_WAITS);
 }
 
-static void nursery_on_answer(struct tree *tree, const char *answer)
+/* False when our child PID, the zygote from now on, cannot be watched. */
+static bool nursery_watch_zygote(struct tree *tree, pid_t pid)
+{
+    ev_io *watcher = &tree->nursery->zygote_watcher;
+
+    tree->nursery->pid = pid;
+    tree->zygote = spawn_open_child(pid);
+    if (tree->zygote < 0)
+        return false;
+    ev_io_set(watcher, tree->zygote, EV_READ);
+    ev_io_start(host_loop(tree->host), watcher);
+    return true;
+}
+
+static void nursery_leave_zygote(struct tree *tree)
+{
+    ev_io_stop(host_loop(tree->host), &tree->nursery->zygote_watcher);
+    if (tree->zygote >= 0)
+        close(STEAL_FD(tree->zygote));
+}
+
+/* The stand-in PID is the zygote now. If the end of the former zygote has not been seen yet, only
+ * the look for orphans reaps it. */
+static void nursery_end_succession(struct tree *tree, pid_t pid)
+{
+    if (tree->nursery->module)
+        nursery_spoil(tree, "the import ends Python");
+    ev_timer_stop(host_loop(tree->host), &tree->nursery->patience);
+    nursery_leave_zygote(tree);
+    host_look_for_orphans(tree->host);
+    if (nursery_watch_zygote(tree, pid))
+        tree->nursery->note(tree, NURSERY_WAITS);
+    else
+        nursery_give_up(tree, NURSERY_OUT_OF_DATE);
+}
+
+static bool nursery_has_stand_in(const struct nursery *nursery)
+{
+    return nursery->module || nursery_has_succession(nursery);
+}
+
+static void nursery_on_answer(struct tree *tree, const char *answer, pid_t sender)
 {
     if (*answer == ZYGOTE_WAITS && tree->state == TREE_STARTING) {
         tree_count_ahead(tree);
@@ -130,26 +200,32 @@ static void nursery_on_answer(struct tree *tree, const char *answer)
         tree->nursery->note(tree, NURSERY_WAITS);
     } else if (*answer == ZYGOTE_SPOILT && tree->nursery->module) {
         nursery_spoil(tree, answer + 1);
-    } else if (*answer == ZYGOTE_SPOILT) {
-        log_debug("tree %lu: no zygote: what it loads at its start %s", tree->number, answer + 1);
+    } else if (*answer == ZYGOTE_SPOILT && tree->state == TREE_STARTING) {
+        log_debug("tree %lu: no zygote: its Python %s", tree->number, answer + 1);
         nursery_give_up(tree, NURSERY_FAILED);
+    } else if (*answer == ZYGOTE_WAITS && nursery_has_stand_in(tree->nursery)) {
+        nursery_end_succession(tree, sender);
     } else if (tree->nursery->module) {
         nursery_on_loaded(tree, answer + 1);
     }
 }
 
-/* Reads an answer of the zygote, or its end. */
-static void nursery_read(struct tree *tree)
+/* Reads an answer of the zygote, or the end of its orders. False when there is neither. */
+static bool nursery_read(struct tree *tree)
 {
     char answer[1 + ZYGOTE_TEXT_BYTES + 1];
-    ssize_t length = recv(tree->nursery->orders, answer, sizeof answer - 1, 0);
+    pid_t sender = 0;
+    ssize_t length = sender_receive(tree->nursery->orders, answer, sizeof answer - 1, 0, &sender);
 
-    if (length <= 0) {
+    if (length > 0) {
+        answer[length] = '\0';
+        nursery_on_answer(tree, answer, sender);
+    } else if (length == 0 || errno != EAGAIN) {
         nursery_fail(tree);
-        return;
+    } else {
+        return false;
     }
-    answer[length] = '\0';
-    nursery_on_answer(tree, answer);
+    return true;
 }
 
 static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
@@ -158,7 +234,7 @@ static void nursery_on_orders(struct ev_loop *loop, ev_io *watcher, int events)
     if (events & EV_ERROR)
         nursery_fail(watcher->data);
     else
-        nursery_read(watcher->data);
+        (void)nursery_read(watcher->data);
 }
 
 /* The first module of PRELOADS that the zygote has not tried; or NULL. */
@@ -183,14 +259,18 @@ static const char *nursery_find_module(const struct nursery *nursery,
 bool nursery_load(struct tree *tree, struct preloads *preloads)
 {
     struct nursery *nursery = tree->nursery;
-    const char *name = nursery->module ? NULL : nursery_find_module(nursery, preloads);
+    const char *name;
 
+    if (nursery_has_stand_in(nursery))
+        return false;
+    name = nursery_find_module(nursery, preloads);
     if (!name)
-        return !nursery->module;
+        return true;
     json_object_set_new(nursery->tried, name, json_true());
     nursery->module = memory_copy_string(name);
     nursery->since = clock_seconds();
     nursery->preloads = preloads_hold(preloads);
+    ev_timer_set(&nursery->patience, NURSERY_PATIENCE_SECONDS, 0.);
     ev_timer_start(host_loop(tree->host), &nursery->patience);
     if (send(nursery->orders, name, strlen(name), MSG_NOSIGNAL) < 0)
         nursery_give_up(tree, NURSERY_FAILED);
@@ -214,34 +294,29 @@ uint64_t nursery_measure(const struct tree *tree)
     return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Its last answer may not have been read. Its stand-in has the same socket, so there may be no end
+ * of its orders. */
 static void nursery_on_zygote(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct tree *tree = watcher->data;
     siginfo_t ignored;
 
+    (void)loop;
     if (events & EV_ERROR)
         tree_lose_sight(tree);
     if (!tree_reap(tree->zygote, &ignored))
         return;
-    ev_io_stop(loop, watcher);
-    close(STEAL_FD(tree->zygote));
-    if (tree->state < TREE_EMPTYING)
-        nursery_read(tree); /* its last answer may not have been read */
+    nursery_leave_zygote(tree);
+    if (tree->state < TREE_EMPTYING && !nursery_read(tree) &&
+        !nursery_has_succession(tree->nursery))
+        nursery_fail(tree);
     tree_advance(tree);
 }
 
 static void nursery_on_zygote_known(struct tree *tree, pid_t pid)
 {
-    ev_io *watcher = &tree->nursery->zygote_watcher;
-
-    tree->nursery->pid = pid;
-    tree->zygote = spawn_open_child(pid);
-    if (tree->zygote < 0) {
+    if (!nursery_watch_zygote(tree, pid))
         tree_lose_sight(tree);
-        return;
-    }
-    ev_io_set(watcher, tree->zygote, EV_READ);
-    ev_io_start(host_loop(tree->host), watcher);
 }
 
 /* Frees the nursery. Each of its workers goes on to its own end. */
@@ -256,9 +331,7 @@ static void nursery_leave(struct tree *tree)
     nursery_close_orders(tree);
     nursery_end_module(tree);
     json_decref(tree->nursery->tried);
-    ev_io_stop(host_loop(tree->host), &tree->nursery->zygote_watcher);
-    if (tree->zygote >= 0)
-        close(STEAL_FD(tree->zygote));
+    nursery_leave_zygote(tree);
     free(tree->nursery);
 }
 
@@ -278,7 +351,7 @@ static void nursery_watch(struct tree *tree)
 
     ev_init(&nursery->orders_watcher, nursery_on_orders);
     ev_init(&nursery->zygote_watcher, nursery_on_zygote);
-    ev_timer_init(&nursery->patience, nursery_on_patience, NURSERY_PATIENCE_SECONDS, 0.);
+    ev_init(&nursery->patience, nursery_on_patience);
     nursery->orders_watcher.data = tree;
     nursery->patience.data = tree;
     nursery->zygote_watcher.data = tree;
@@ -349,7 +422,8 @@ static void nursery_on_ready(struct tree *tree)
     tree->nursery->orders = ends[0];
     tree->nursery->user = spawn_user_of(tree->streams[PROCESS_STDOUT]);
     theirs = ends[1];
-    if (fd_set_nonblocking(ends[0], &ignored) < 0 || !nursery_send_job(tree, theirs)) {
+    if (fd_set_nonblocking(ends[0], &ignored) < 0 || sender_ask(ends[0]) < 0 ||
+        !nursery_send_job(tree, theirs)) {
         tree_fail(tree, "cannot reach the runner");
         return;
     }
@@ -432,16 +506,15 @@ static int worker_order(const struct tree *tree, const struct spawn_ends *ends, 
     return ret;
 }
 
-/* With SO_PASSCRED the kernel names the sender of each message from the worker. */
+/* The kernel names the sender of each message from the worker. */
 static int worker_start_in(const struct tree *tree, struct spawned *ret, struct error *err)
 {
-    const int on = 1;
     struct spawn_ends ends;
 
     if (spawn_make_ends(ret, &ends, err) < 0)
         return -1;
     spawn_give_output(ret, tree->parent->nursery->user);
-    if (setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+    if (sender_ask(ret->control) < 0)
         error_set_errno(err, errno, "SO_PASSCRED");
     else if (worker_order(tree, &ends, err) == 0) {
         spawn_close_theirs(&ends);

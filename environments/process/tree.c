@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sender.h"
 #include "environments/process/host_private.h"
 #include "environments/process/python_stacks.h"
 #include "environments/process/spawn.h"
@@ -713,17 +714,16 @@ static int tree_check_origin(const struct tree *origin, struct error *err)
                      "could not be ensured");
 }
 
-/* With SO_PASSCRED the kernel names the sender of each message from the gate of the copy. */
+/* The kernel names the sender of each message from the gate of the copy. */
 static int tree_make_gate(int *ret_program, int *ret_supervisor, struct error *err)
 {
-    const int on = 1;
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return error_set_errno(err, errno, "socketpair");
     *ret_program = ends[0];
     *ret_supervisor = ends[1];
-    if (setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+    if (sender_ask(ends[1]) < 0)
         return error_set_errno(err, errno, "SO_PASSCRED");
     return 0;
 }

@@ -1,5 +1,6 @@
 """What a script can find out is what it finds out when `python3 script.py` runs it: each script of as_plain/
-runs that way and in every way of WAYS, and must print the same, end the same and leave the same files.
+runs that way and in every way of WAYS, and must print the same, end the same and leave the same files; with
+Debian's Python, and with the newest (newest.py) where it is copied.
 
 A file of as_plain/ is a group: a line about it, and then the scripts, each after a line `#### name`. A script
 prints what must be equal; what cannot be, such as a pid or an address, it brings into a form that is.
@@ -19,6 +20,7 @@ import subprocess
 import pytest
 from client import Server
 from leftovers import processes, read, until, waits_for_code
+from newest import newest
 from test_honest import files
 
 HERE = pathlib.Path(__file__).parent
@@ -95,6 +97,23 @@ KNOWN = {
     "process-capabilities": (EVERY, "a script has no rights to give up"),
     "process-no_terminal": (SANDBOXED, "a sandbox has no /dev/tty, where others cannot open it"),
 }
+# The same since a version of Python.
+FINDS_LESS = "Python's own end finds less of what a script has put into modules from before it"
+KNOWN_SINCE = {
+    (3, 13): {"tracebacks-circular_import": (COPIED, "the directory of the script is not what Python has begun with"),
+              "kept-os_attribute": (COPIED, FINDS_LESS), "kept-os_thing": (COPIED, FINDS_LESS),
+              "kept-os_patched": (COPIED, FINDS_LESS), "kept-os_path_patched": (COPIED, FINDS_LESS)},
+    (3, 14): {"state-collections_at_start": (COPIED, OLD),
+              "kept-process_pool": (SANDBOXED, "what a server of forks has started ends with the call")},
+    (3, 15): {"kept-settrace": (COPIED, "what the starter leaves for the collector is collected during the trace")},
+}
+
+
+def known_for(python):
+    """What differs with PYTHON."""
+    shown = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, check=True)
+    version = tuple(map(int, shown.stdout.split()))
+    return {**KNOWN, **{name: known for since, names in KNOWN_SINCE.items() if since <= version for name, known in names.items()}}
 
 
 def scripts_of(path):
@@ -151,7 +170,9 @@ def is_as_new(folder):
 class Runs:
     """The scripts, each run plainly and in every way, several at a time, in a directory that is as new."""
 
-    def __init__(self, server, folder):
+    def __init__(self, python, server, folder):
+        self.python = python
+        self.known = known_for(python)
         self.server = server
         self.folder = folder
         self.pool = concurrent.futures.ThreadPoolExecutor(PARALLEL)
@@ -172,7 +193,7 @@ class Runs:
         script.write_text(code, encoding="utf-8", newline="")
         script.chmod(0o600)
         environment = {key: value.replace(PLACE, str(folder)) for key, value in self.environment.items()}
-        process = subprocess.run([PYTHON, script], cwd=folder, env=environment, capture_output=True,
+        process = subprocess.run([self.python, script], cwd=folder, env=environment, capture_output=True,
                                  stdin=subprocess.DEVNULL, timeout=SECONDS, start_new_session=True,
                                  preexec_fn=become_like_served)
         ended = process.returncode
@@ -232,27 +253,59 @@ def difference(plain, served):
                                              f"plain {key}", f"served {key}", n=0, lineterm="")]
 
 
-@pytest.fixture(scope="session")
-def runs(request, tmp_path_factory):
+@contextlib.contextmanager
+def begun(python, wanted, folder):
+    """The runs with PYTHON that are WANTED, each a dictionary of `name` and `way`."""
     variables = {"GIT_CONFIG_NOSYSTEM": "1"}  # which all sandboxes have
-    environments = {way: {"type": "system", "executable": PYTHON, "environment": variables, **settings}
+    environments = {way: {"type": "system", "executable": python, "environment": variables, **settings}
                     for way, settings in WAYS.items()}
     config = {"environments": environments, "default_environment": next(iter(WAYS)), "max_timeout": SECONDS}
     with Server(transport="unix", config=config) as server:
-        runs = Runs(server, tmp_path_factory.mktemp("plain"))
-        wanted = [item.callspec.params for item in request.session.items if item.function.__name__ == "test_as_plain"]
+        runs = Runs(python, server, folder)
         for name in sorted({each["name"] for each in wanted}):
             runs.start(name, [way for way in WAYS if {"name": name, "way": way} in wanted])
         yield runs
         runs.pool.shutdown(cancel_futures=True)
 
 
+def wanted_by(request, function, **of_this):
+    """The parameters of each test of FUNCTION that is to run, without OF_THIS, which they all have."""
+    chosen = [item.callspec.params for item in request.session.items if item.function.__name__ == function]
+    return [{key: value for key, value in each.items() if key not in of_this} for each in chosen
+            if of_this.items() <= each.items()]
+
+
+@pytest.fixture(scope="session")
+def runs(request, tmp_path_factory):
+    with begun(PYTHON, wanted_by(request, "test_as_plain"), tmp_path_factory.mktemp("plain")) as all_of_them:
+        yield all_of_them
+
+
+@pytest.fixture(scope="session", params=newest())
+def newest_runs(request, tmp_path_factory):
+    wanted = wanted_by(request, "test_newest_as_plain", newest_runs=request.param)
+    with begun(newest()[request.param], wanted, tmp_path_factory.mktemp("newest")) as all_of_them:
+        yield all_of_them
+
+
+def compare(runs, name, way):
+    plain, served = (runs.futures[name][each].result() for each in ("plain", way))
+    ways, reason = runs.known.get(name, ((), None))
+    if way in ways and served != plain:
+        pytest.xfail(reason)
+    assert served == plain, "\n".join(difference(plain, served))
+
+
 @pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.plain] * (way == "preloaded") +
                                                          [pytest.mark.long] * (way not in COPIED)) for way in WAYS])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_plain(runs, name, way):
-    plain, served = (runs.futures[name][each].result() for each in ("plain", way))
-    ways, reason = KNOWN.get(name, ((), None))
-    if way in ways and served != plain:
-        pytest.xfail(reason)
-    assert served == plain, "\n".join(difference(plain, served))
+    compare(runs, name, way)
+
+
+@pytest.mark.long
+@pytest.mark.once
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.release] * (way != "preloaded")) for way in COPIED])
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_newest_as_plain(newest_runs, name, way):
+    compare(newest_runs, name, way)

@@ -12,11 +12,13 @@ import time
 import venv
 
 import pytest
-from leftovers import Watched, descendants, is_zygote, until, until_one_waits
+from leftovers import PATIENCE, Watched, descendants, is_zygote, read, until, until_one_waits
+from test_reload import reload
 
 # Modules of the environment.
 MODULES = {
     "early": "import time\nwhen = time.monotonic()\n",
+    "later": "import time\nwhen = time.monotonic()\n",
     "early_again": "import early\nfrom early import when\n",
     "random_part": "import random\nown = random.random()\n",
     "variable": "import os\nos.environ['SET_BY_MODULE'] = '1'\nvalue = os.environ.get('WANTED')\n",
@@ -73,6 +75,7 @@ while os.getpid() > 2 and not os.path.exists(os.path.dirname(__file__) + "/go"):
     time.sleep(0.01)
 ahead = os.getpid() > 2
 """,
+    "takes_forever": "import os, time\nwhile os.getpid() > 2: time.sleep(1)\n",
     "leaves_file": "left = open('/dev/null')\n",
     "leaves_process": "import subprocess\nleft = subprocess.Popen(['sleep', '9'])\n",
     "leaves_handler": "import signal\nsignal.signal(signal.SIGUSR1, print)\n",
@@ -161,6 +164,8 @@ unseen = 'early' not in sys.modules
 import early
 print(unseen, early.when < now, sys.modules['early'] is early)
 """
+# The same of another module.
+LATER = "import time\nnow = time.monotonic()\nimport later\nprint(later.when < now)\n"
 DATA = pathlib.Path(__file__).parents[2] / ".deps/data"
 WITH_NUMPY = {"type": "venv", "venv_path": str(DATA), "isolation": "sandbox"}
 needs_numpy = pytest.mark.skipif(not DATA.exists(), reason="no numpy; ./dev deps installs it")
@@ -308,6 +313,81 @@ def test_calls_are_copies_while_something_new_is_imported(environment):
         try:
             assert until(lambda: call(server, imports)["stdout"] == "True\n")
             assert until(lambda: len(zygotes(server)) == 1)
+        finally:
+            go.unlink()
+
+
+def nurseries(server):
+    """The PID namespaces of its zygotes."""
+    found = set()
+    for pid in zygotes(server):
+        with contextlib.suppress(OSError):  # it has ended
+            found.add(os.stat(f"/proc/{pid}/ns/pid").st_ino)
+    return found
+
+
+def calls_until_refused(server, name, config, state, seconds=PATIENCE):
+    """Calls that import `later`, until that is ahead and NAME is refused; what each has told of its start."""
+    starts = []
+
+    def is_over():
+        result = call(server, LATER)
+        starts.append(result["timings"])
+        return result["stdout"] == "True\n" and f"{name}: " in doctor(config, state)
+
+    assert until(is_over, seconds), doctor(config, state)
+    return starts
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", ["leaves_thread", "leaves_file", "changes", "prints", "ends",
+                                  pytest.param("takes_forever", marks=[pytest.mark.once, pytest.mark.first])])
+def test_calls_stay_copies_when_a_module_spoils_the_python(environment, tmp_path, name):
+    """The stand-in becomes the zygote: what was imported before is there, and what is wanted behind it comes."""
+    config = {"environments": {"venv": environment}}
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    with Watched(config=config, environment=state) as server:
+        server.initialize()
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
+        before = nurseries(server)
+        starts = [call(server, f"if 0:\n    import {name}\n{LATER}")["timings"]]
+        starts += calls_until_refused(server, name, config, state, 2 * PATIENCE)
+        assert all(start["warm"] for start in starts), starts
+        assert call(server, WHEN)["stdout"] == AHEAD
+        assert until(lambda: len(zygotes(server)) == 1) and nurseries(server) == before
+
+
+def test_what_an_import_leaves_running_ends_with_its_zygote(environment, tmp_path):
+    """Nothing takes its place in that PID namespace."""
+    config = {"environments": {"venv": environment}}
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    with Watched(config=config, environment=state) as server:
+        server.initialize()
+        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
+        before = nurseries(server)
+        call(server, f"if 0:\n    import leaves_process\n{LATER}")
+        calls_until_refused(server, "leaves_process", config, state)
+        assert until(lambda: not before & nurseries(server))
+        assert until(lambda: b"sleep\0009\0" not in [read(f"/proc/{pid}/cmdline") for pid in descendants(server.process.pid)])
+
+
+@pytest.mark.parametrize("changed", ["", "1"])
+def test_a_reload_of_the_configuration_during_an_import(environment, changed):
+    """Of an environment that stays as it was, the stand-in serves on. Another one has its own Python."""
+    (go,) = pathlib.Path(environment["venv_path"]).glob("lib/python3*/site-packages")
+    go /= "go"
+    with Watched("--log-level", "debug", config={"environments": {"venv": environment}}) as server:
+        server.initialize()
+        assert ahead(server, "if 0:\n    import takes_long\nprint(1)") == "1\n"
+        assert until(lambda: len(zygotes(server)) == 2)
+        before = nurseries(server)
+        reload(server, {"environments": {"venv": {**environment, **({"environment": {"CHANGED": changed}} if changed else {})}}})
+        result = call(server, "import os\nprint(os.environ.get('CHANGED', ''))")
+        assert result["stdout"] == f"{changed}\n" and result["timings"]["warm"] is not bool(changed), result
+        assert changed or nurseries(server) == before
+        go.touch()
+        try:
+            assert until(lambda: call(server, "import takes_long\nprint(takes_long.ahead)")["stdout"] == "True\n")
         finally:
             go.unlink()
 

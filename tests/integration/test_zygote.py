@@ -323,6 +323,21 @@ def test_what_is_no_python_is_no_zygote(tmp_path):
         assert [call(server, f"print({number})")["stdout"] for number in range(4)] == [f"{n}\n" for n in range(4)]
 
 
+def test_a_free_threaded_python_is_no_zygote(tmp_path):
+    """It is started ahead of its call all the same."""
+    venv.create(tmp_path / "venv")
+    (packages,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (packages / "free.pth").write_text("import sys; sys.abiflags += 't'\n")
+    environment = {"type": "venv", "venv_path": str(tmp_path / "venv"), "isolation": "sandbox"}
+    with Watched("--log-level", "debug", config={"environments": {"venv": environment}}) as server:
+        server.initialize()
+        call(server, "pass")
+        assert until(lambda: "no zygote: its Python is free-threaded" in server.stderr())
+        assert until_one_waits(server, lambda: call(server, "pass"))
+        assert call(server, "print(1)")["timings"]["warm"]
+        assert not ours(server, is_zygote)
+
+
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
 
 

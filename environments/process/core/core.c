@@ -148,7 +148,7 @@ static void core_begin(void)
 }
 
 /* RESULT is the starter's list: the kept modules, the packages, why the import failed, and the
- * function that registers the functions of kept modules. The first three can be None. */
+ * function that prepares kept modules for Python's own end. The first three can be None. */
 static enum zygote_answer core_note_loaded(struct python_object *result, char *ret_why)
 {
     struct python_object *kept = python.PyList_GetItem(result, 0);
@@ -194,6 +194,16 @@ static const char *core_find_fault(size_t shared)
     return company_is_left(stand_in_pid()) ? "leaves a process" : NULL;
 }
 
+/* Nobody has tried how copies of a Python fare that has no lock of its interpreter. */
+static bool core_is_free_threaded(void)
+{
+    struct python_object *flags = python.PySys_GetObject("abiflags");
+    const char *text = flags ? python.PyUnicode_AsUTF8(flags) : NULL;
+
+    python.PyErr_Clear();
+    return text && strchr(text, 't');
+}
+
 static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_BYTES])
 {
     const size_t shared = mappings_count_shared();
@@ -218,6 +228,19 @@ static enum zygote_answer core_load(const char *name, char ret_why[ZYGOTE_TEXT_B
     python.PyErr_Clear();
     python.Py_DecRef(result);
     return answer;
+}
+
+/* In a stand-in whose zygote has ended. The output of the zygote must not count for the next
+ * module. A process that the import has left must not stay for longer than the zygote. */
+static bool core_succeed(void)
+{
+    char bytes[PIPE_BUF];
+    int count = 0;
+
+    while (ioctl(ZYGOTE_PRINTS_FD, FIONREAD, &count) == 0 && count > 0)
+        if (read(ZYGOTE_PRINTS_FD, bytes, sizeof bytes) < 0)
+            return false;
+    return !company_is_left(0);
 }
 
 static void core_before_copy(void)
@@ -299,6 +322,7 @@ static int core_zygote_main(int argc, char **argv, char **variables)
         .before = core_before_copy,
         .after = core_after_copy,
         .load = core_load,
+        .succeed = core_succeed,
         .learn = core_learn,
         .prepare = core_prepare,
         .begin = core_begin,
@@ -314,12 +338,14 @@ static int core_zygote_main(int argc, char **argv, char **variables)
     core.starter = core_take("_pyexecd_go_on");
     core.loader = core_take("_pyexecd_load_ahead");
     core.actor = core_take("_pyexecd_use_ahead");
+    script_end_give_up(core.loader);
+    script_end_give_up(core.actor);
     stacks_find_writer();
     core_look_for_importer();
     core_rehearse();
     script_run_prepare();
     script_end_prepare(NULL, NULL, NULL);
-    fault = core_find_fault(0);
+    fault = core_is_free_threaded() ? "is free-threaded" : core_find_fault(0);
     if (fault)
         zygote_refuse(fault);
     zygote_serve(&hooks);

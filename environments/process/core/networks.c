@@ -207,6 +207,7 @@ void networks_forget(void)
 {
     if (networks.shared)
         munmap(networks.shared, sizeof *networks.shared);
+    memset(networks.kept, 0, sizeof networks.kept);
     networks.shared = NULL;
     networks.entered = -1;
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 struct python_api python;
@@ -52,4 +53,12 @@ bool python_flag(const char *name)
     python.PyErr_Clear(); /* of a flag that this version does not have */
     python.Py_DecRef(flag);
     return is_set;
+}
+
+int python_minor(void)
+{
+    int minor = 0;
+
+    (void)sscanf(python.Py_GetVersion(), "3.%d", &minor);
+    return minor;
 }

@@ -127,3 +127,6 @@ struct python_object *python_import_unseen(const char *name);
 
 /* Whether NAME of sys.flags is set. */
 bool python_flag(const char *name);
+
+/* 11 of Python 3.11. */
+int python_minor(void);

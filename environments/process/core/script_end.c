@@ -3,12 +3,17 @@
 #include "base/memory.h"
 #include "environments/process/core/python_api.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { STATUS_NOT_FLUSHED = 120 }; /* Python's */
+enum {
+    STATUS_NOT_FLUSHED = 120, /* Python's */
+    PYTHON_ONE_ATEXIT = 10,   /* since Python 3.10 all modules named atexit share one list */
+    REFERENCES_MOST = 4,
+};
 
 static struct {
     struct python_object *modules;   /* a dict: all modules from before the script */
@@ -19,10 +24,12 @@ static struct {
     struct python_object *set_trace; /* sys.settrace */
     struct python_object *kept;      /* see script_end_prepare; or NULL */
     struct python_object *packages;  /* see script_end_prepare; or NULL */
-    struct python_object *call_kept; /* see script_end_prepare; or NULL */
+    struct python_object *show_kept; /* see script_end_prepare; or NULL */
     ptrdiff_t names;                 /* how many `modules` had, or will have been given */
     long collections;                /* how often the collector had run */
-    bool is_interrupted;             /* by a KeyboardInterrupt that the script did not handle */
+    struct python_object *references[REFERENCES_MOST]; /* owned; see script_end_give_up */
+    size_t reference_count;
+    bool is_interrupted; /* by a KeyboardInterrupt that the script did not handle */
 } end;
 
 /* How many names the modules from before the script have, without the names that an exception
@@ -81,14 +88,6 @@ static void end_make_young(struct python_object *variables)
     python.PyObject_GC_Track(variables);
 }
 
-/* Since Python 3.10 all modules named atexit share one list of functions. */
-static bool end_has_one_atexit(void)
-{
-    int minor = 0;
-
-    return sscanf(python.Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 10;
-}
-
 /* A text in KEPT is the first name of a module that every Python has, and its key is a second name
  * (preload.py). `end.modules` has both, or none: `multiprocessing` has a second name for __main__,
  * which is the script's. */
@@ -117,7 +116,7 @@ static void end_resolve_names(struct python_object *kept)
 static void end_import_own(void)
 {
     end.gc = python_import_unseen("gc");
-    if (end_has_one_atexit())
+    if (python_minor() >= PYTHON_ONE_ATEXIT)
         end.atexit = python_import_unseen("atexit");
     end.get_trace = python.PySys_GetObject("gettrace");
     end.set_trace = python.PySys_GetObject("settrace");
@@ -126,7 +125,7 @@ static void end_import_own(void)
 }
 
 void script_end_prepare(struct python_object *kept, struct python_object *packages,
-                        struct python_object *call_kept)
+                        struct python_object *show_kept)
 {
     python.Py_DecRef(end.modules);
     python.Py_DecRef(end.builtins);
@@ -134,7 +133,7 @@ void script_end_prepare(struct python_object *kept, struct python_object *packag
     end.builtins = python.PyDict_Copy(python.PyEval_GetBuiltins());
     end.kept = kept;
     end.packages = packages;
-    end.call_kept = call_kept;
+    end.show_kept = show_kept;
     if (!end.gc)
         end_import_own();
     (void)python.PyDict_DelItemString(end.modules, "__main__");
@@ -162,19 +161,6 @@ static void end_untraced(struct python_object *function)
     python.PyErr_Clear();
 }
 
-/* Modules that no script has imported are taken apart, too, because they may refer to modules of
- * the script. So their functions for the end are called first: a C library that holds objects of
- * Python would otherwise meet them after the end of Python, as HDF5 does in h5py. `threading` is
- * left out: it has no thread left to wait for. */
-static void end_show_kept(void)
-{
-    end_untraced(end.call_kept);
-    (void)python.PyDict_DelItemString(end.kept, "threading");
-    (void)python.PyDict_Update(python.PyImport_GetModuleDict(), end.kept);
-    python.PyDict_Clear(end.kept);
-    python.PyErr_Clear();
-}
-
 /* After a KeyboardInterrupt Python ends by the signal: functions of atexit(3) are not called, but
  * the streams of C are flushed. */
 static _Noreturn void end_process(int status)
@@ -187,12 +173,26 @@ static _Noreturn void end_process(int status)
     exit(128 + SIGINT);
 }
 
+void script_end_give_up(struct python_object *reference)
+{
+    assert(end.reference_count < REFERENCES_MOST);
+    end.references[end.reference_count++] = reference;
+}
+
+/* Then only Python refers to the modules. */
+static void end_drop_references(void)
+{
+    python.Py_DecRef(end.modules);
+    for (size_t i = 0; i < end.reference_count; i++)
+        python.Py_DecRef(end.references[i]);
+}
+
 /* Python's own way, for every unusual case. */
 static _Noreturn void end_slowly(int status)
 {
-    if (end.kept)
-        end_show_kept();
-    python.Py_DecRef(end.modules); /* then only Python refers to the modules */
+    if (end.show_kept)
+        end_untraced(end.show_kept);
+    end_drop_references();
     end_process(python.Py_FinalizeEx() < 0 ? STATUS_NOT_FLUSHED : status);
 }
 

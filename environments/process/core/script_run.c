@@ -10,9 +10,14 @@
 
 enum { STATUS_NO_FILE = 2, STATUS_FAILED = 1 }; /* Python's */
 
+/* Python 3.14 takes the names of a script away before it looks at its exception, and takes an
+ * exception of a subclass for a KeyboardInterrupt. A script of 3.15 has no `__cached__`. */
+enum { PYTHON_NAMES_FIRST = 14, PYTHON_WITHOUT_CACHED = 15 };
+
 static struct {
     struct python_object *loader; /* the class of the `__loader__` that a script has */
     bool shows_exits; /* PYTHONINSPECT: SystemExit is reported as other exceptions are */
+    int minor;        /* of the version */
 } script_run_state;
 
 void script_run_prepare(void)
@@ -22,6 +27,7 @@ void script_run_prepare(void)
     script_run_state.loader =
         machinery ? python.PyObject_GetAttrString(machinery, "SourceFileLoader") : NULL;
     script_run_state.shows_exits = python_flag("inspect");
+    script_run_state.minor = python_minor();
     python.PyErr_Clear();
     python.Py_DecRef(machinery);
 }
@@ -44,7 +50,8 @@ static void script_run_name(struct python_object *variables, const char *path)
         python.PyObject_CallFunction(script_run_state.loader, "sO", "__main__", file);
 
     (void)python.PyDict_SetItemString(variables, "__file__", file);
-    (void)python.PyDict_SetItemString(variables, "__cached__", python.none);
+    if (script_run_state.minor < PYTHON_WITHOUT_CACHED)
+        (void)python.PyDict_SetItemString(variables, "__cached__", python.none);
     if (loader)
         (void)python.PyDict_SetItemString(variables, "__loader__", loader);
     python.PyErr_Clear();
@@ -52,13 +59,17 @@ static void script_run_name(struct python_object *variables, const char *path)
     python.Py_DecRef(file);
 }
 
-/* A script may have deleted them. */
+/* A script may have deleted them. Its exception stays. */
 static void script_run_take_names(struct python_object *variables)
 {
+    struct python_object *exception[3];
+
+    python.PyErr_Fetch(&exception[0], &exception[1], &exception[2]);
     (void)python.PyDict_DelItemString(variables, "__file__");
     python.PyErr_Clear();
     (void)python.PyDict_DelItemString(variables, "__cached__");
     python.PyErr_Clear();
+    python.PyErr_Restore(exception[0], exception[1], exception[2]);
 }
 
 static void script_run_flush(const char *name)
@@ -151,11 +162,21 @@ static bool script_run_has_exited(void)
     return !script_run_state.shows_exits && python.PyErr_ExceptionMatches(*python.PyExc_SystemExit);
 }
 
-/* The script has raised an exception. After SystemExit its names stay. */
+static bool script_run_was_interrupted(void)
+{
+    struct python_object *interrupt = *python.PyExc_KeyboardInterrupt;
+
+    return script_run_state.minor < PYTHON_NAMES_FIRST ? python.PyErr_Occurred() == interrupt
+                                                       : python.PyErr_ExceptionMatches(interrupt);
+}
+
+/* The script has raised an exception. Before Python 3.14 its names stay after SystemExit. */
 static _Noreturn void script_run_fail(struct python_object *variables)
 {
-    const bool is_interrupted = python.PyErr_Occurred() == *python.PyExc_KeyboardInterrupt;
+    const bool is_interrupted = script_run_was_interrupted();
 
+    if (script_run_state.minor >= PYTHON_NAMES_FIRST)
+        script_run_take_names(variables);
     if (script_run_has_exited()) {
         int status = script_run_take_exit();
 

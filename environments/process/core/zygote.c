@@ -127,7 +127,8 @@ static bool zygote_copy(const struct zygote_hooks *hooks, const struct worker_jo
     return made == 0;
 }
 
-/* In the stand-in: serves until the zygote is back. Its workers make networks of their own. */
+/* In the stand-in: serves until the zygote is back or gone. Its workers make networks of their own.
+ */
 static void zygote_stand_in(const void *data)
 {
     const struct zygote_service *service = data;
@@ -141,21 +142,40 @@ static void zygote_stand_in(const void *data)
         ;
 }
 
+/* Tells the server that it takes orders. */
+static bool zygote_announce(const struct worker_job *job)
+{
+    if (!zygote_answer(ZYGOTE_WAITS, ""))
+        return false;
+    if (job->layers & LAYER_NETWORK)
+        networks_begin();
+    return true;
+}
+
+/* A spoilt zygote ends without a word to its stand-in. */
+static bool zygote_import(const struct zygote_service *service, const char *name)
+{
+    char why[ZYGOTE_TEXT_BYTES] = "";
+    enum zygote_answer answer = service->hooks->load(name, why);
+
+    if (answer != ZYGOTE_SPOILT)
+        stand_in_end();
+    return zygote_answer(answer, why) && answer != ZYGOTE_SPOILT;
+}
+
+/* False when this zygote cannot go on. The stand-in comes back from here as the next zygote. */
 static bool zygote_load(const struct zygote_service *service, const char *name)
 {
-    char why[ZYGOTE_TEXT_BYTES] = "there is no room for a stand-in";
-    enum zygote_answer answer = ZYGOTE_NOT_LOADED;
-    bool has_stand_in;
+    enum stand_in_result result;
 
     service->hooks->before();
-    has_stand_in = stand_in_begin(zygote_stand_in, service);
+    result = stand_in_begin(zygote_stand_in, service);
+    if (result == STAND_IN_SUCCEEDS)
+        return service->hooks->succeed() && zygote_announce(service->job);
     service->hooks->after();
-    if (has_stand_in) {
-        *why = '\0';
-        answer = service->hooks->load(name, why);
-        stand_in_end();
-    }
-    return zygote_answer(answer, why) && answer != ZYGOTE_SPOILT;
+    if (result == STAND_IN_NONE)
+        return zygote_answer(ZYGOTE_NOT_LOADED, "there is no room for a stand-in");
+    return zygote_import(service, name);
 }
 
 void zygote_refuse(const char *why)
@@ -192,11 +212,8 @@ void zygote_serve(const struct zygote_hooks *hooks)
     const struct zygote_service service = {.hooks = hooks, .job = &job};
     struct zygote_order_message order;
     bool has_learnt = false; /* since the last module */
-    bool goes_on =
-        zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_answer(ZYGOTE_WAITS, "");
+    bool goes_on = zygote_read_job(&job) && zygote_list_descriptors(&job) && zygote_announce(&job);
 
-    if (goes_on && job.layers & LAYER_NETWORK)
-        networks_begin();
     while (goes_on && zygote_receive(&order)) {
         const bool is_copy = order.count > ZYGOTE_ORDER_ERRORS;
 

@@ -13,6 +13,7 @@ struct zygote_hooks {
     void (*before)(void); /* before each copy */
     void (*after)(void);  /* after each copy, in the zygote */
     enum zygote_answer (*load)(const char *name, char ret_why[ZYGOTE_TEXT_BYTES]); /* a module */
+    bool (*succeed)(void); /* in a stand-in that is to be the zygote; false when it cannot */
     /* Makes later copies quicker, when no order has come for a moment; true when nothing is left to
      * learn. Takes about a second at most. */
     bool (*learn)(void);

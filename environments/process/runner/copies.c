@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/sender.h"
 #include "environments/process/runner/descendants.h"
 #include "environments/process/runner/message.h"
 
@@ -88,22 +89,10 @@ void copies_begin(struct copies *copies, const int descriptors[CONTROL_DESCRIPTO
  * sender. Returns its length; 0: the gate has ended. */
 static size_t copy_receive(const struct copy *copy, char *text, size_t size, pid_t *ret_sender)
 {
-    union {
-        struct cmsghdr alignment;
-        char bytes[CMSG_SPACE(sizeof(struct ucred))];
-    } ancillary;
-    struct iovec part = {.iov_base = text, .iov_len = size - 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &ancillary,
-                             .msg_controllen = sizeof ancillary.bytes};
-    ssize_t count = recvmsg(copy->gate, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *first = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    struct ucred who = {0};
+    ssize_t count;
 
-    if (first && first->cmsg_type == SCM_CREDENTIALS)
-        memcpy(&who, CMSG_DATA(first), sizeof who);
-    *ret_sender = who.pid;
+    *ret_sender = 0;
+    count = sender_receive(copy->gate, text, size - 1, MSG_DONTWAIT, ret_sender);
     text[count > 0 ? count : 0] = '\0';
     return count > 0 ? (size_t)count : 0;
 }
