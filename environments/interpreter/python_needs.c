@@ -154,8 +154,19 @@ static void add_file(struct python_needs *needs, const char *path)
         python_needs_add(needs, real, false);
 }
 
+/* True when PATH leads to what lies in DIRECTORY. */
+static bool leads_into(const char *path, const char *directory)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    AUTO_FREE char *around = realpath(directory, NULL);
+    const size_t length = around ? strlen(around) : 0;
+
+    return real && around && strncmp(real, around, length) == 0 && real[length] == '/';
+}
+
 /* The virtual environment of EXECUTABLE, if it is in one: an interpreter without site does not know
- * of it. Adds its parts, too: its directory is not shown if it is a home, or /venv. */
+ * of it. Adds its parts, too: its directory is not shown if it is a home, or /venv. Code of
+ * packages, which may run while they are built, can have made a part a link to anywhere. */
 static void add_virtual_environment(struct python_needs *needs, const char *executable)
 {
     static const char *const parts[] = {"bin", "include", "lib", "lib64"};
@@ -170,7 +181,8 @@ static void add_virtual_environment(struct python_needs *needs, const char *exec
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
         AUTO_FREE char *part = memory_format("%s/%s", venv, parts[i]);
 
-        add_directory(needs, part);
+        if (leads_into(part, venv))
+            add_directory(needs, part);
     }
 }
 

@@ -6,10 +6,12 @@
  * pip. An empty third one stands for the packages of the base Python. The arguments of pip follow.
  *
  * pip finds out what is installed by sys.path. Python imports by it, too, so a package with the
- * name of an optional module of pip would run. Hence imports go by a list of their own. */
+ * name of an optional module of pip would run. Hence imports go by a list of their own. pip's own
+ * pkg_resources asks the finder of each directory for the namespaces that packages declare, so
+ * finders outside of that list find nothing. */
 #define INSTALLER_PIP                                                                              \
-    "import runpy, site, sys\n"                                                                    \
-    "from importlib.machinery import PathFinder\n"                                                 \
+    "import os, runpy, site, sys\n"                                                                \
+    "from importlib.machinery import FileFinder, PathFinder\n"                                     \
     "\n"                                                                                           \
     "prefix, packages, pip = sys.argv[1:4]\n"                                                      \
     "of_base = site.getsitepackages([sys.base_prefix])\n"                                          \
@@ -27,6 +29,18 @@
     "    def find_spec(cls, name, path=None, target=None):\n"                                      \
     "        return PathFinder.find_spec(name, library if path is None else path, target)\n"       \
     "\n"                                                                                           \
+    "class Nothing(FileFinder):\n"                                                                 \
+    "    def find_spec(self, name, target=None):\n"                                                \
+    "        return None\n"                                                                        \
+    "\n"                                                                                           \
+    "def finder_of(path):\n"                                                                       \
+    "    if any(path == place or path.startswith(place + os.sep) for place in trusted):\n"         \
+    "        raise ImportError\n"                                                                  \
+    "    return Nothing(path)\n"                                                                   \
+    "\n"                                                                                           \
+    "trusted = [os.path.abspath(place) for place in library]\n"                                    \
+    "sys.path_importer_cache.clear()\n"                                                            \
+    "sys.path_hooks.insert(0, finder_of)\n"                                                        \
     "sys.meta_path[sys.meta_path.index(PathFinder)] = Finder\n"                                    \
     "sys.prefix = sys.exec_prefix = prefix\n"                                                      \
     "sys.path = sys.path + [packages] + (of_base if shows_base() else [])\n"                       \

@@ -15,8 +15,8 @@
 
 enum { RECORD_MOST_BYTES = 4 * 1024 * 1024 };
 
-static const char *const venv_anchor_names[VENV_ANCHORS] = {"bin/python", "bin/python3",
-                                                            "pyvenv.cfg"};
+static const char *const venv_anchor_names[VENV_ANCHORS] = {
+    "bin/python", "bin/python3", "bin/python._pth", "bin/python3._pth", "pyvenv.cfg"};
 
 static struct venv_anchor venv_anchor_look(const char *venv, const char *name)
 {
@@ -40,7 +40,12 @@ static bool venv_anchor_is_same(const struct venv_anchor *one, const struct venv
 
 static bool venv_anchor_leads_alike(const struct venv_anchor *one, const struct venv_anchor *other)
 {
-    return one->target.device == other->target.device && one->target.inode == other->target.inode;
+    const struct file_identity *target = &one->target;
+
+    return target->device == other->target.device && target->inode == other->target.inode &&
+           target->size == other->target.size &&
+           target->modified.tv_sec == other->target.modified.tv_sec &&
+           target->modified.tv_nsec == other->target.modified.tv_nsec;
 }
 
 void venv_anchors_read(struct venv_anchors *ret, const char *venv)

@@ -1,5 +1,6 @@
 /* The anchors that tie a virtual environment to its Python: bin/python and bin/python3, the file
- * that they lead to, and pyvenv.cfg. A package can bring a file of such a name, and an installer
+ * that they lead to, the files beside them that say where a Python finds its library, and
+ * pyvenv.cfg. A package can bring a file of such a name, and an installer
  * puts it there. */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-enum { VENV_ANCHORS = 3 };
+enum { VENV_ANCHORS = 5 };
 
 /* A file or a link; a field changes when it is replaced or written to. A link can lead over further
  * links, such as bin/python3.11, which are not listed. */

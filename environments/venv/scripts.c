@@ -98,8 +98,10 @@ static int replace_file(int bin, const char *name, const struct venv_script *scr
 {
     AUTO_FREE char *next = memory_format(".%s.next", name);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    AUTO_CLOSE int fd = openat(bin, next, flags, script->mode);
+    AUTO_CLOSE int fd = -1;
 
+    (void)unlinkat(bin, next, 0); /* of a server that was killed */
+    fd = openat(bin, next, flags, script->mode);
     if (fd < 0)
         return error_set_errno(err, errno, "cannot rewrite %s", name);
     if (fd_write_all(fd, script->head, strlen(script->head), err) < 0 ||

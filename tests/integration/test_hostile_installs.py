@@ -78,6 +78,8 @@ def plants(venv):
     for name in ("keyring", "setuptools", "distutils_hack", "simplejson", "brotli", "OpenSSL", "socks", "truststore",
                  "tomllib", "site", "runpy", "zipfile", "pkg_resources", "_manylinux"):
         modules[f"{name}.py"] = spy(name)
+    # pip's own pkg_resources imports what is declared as a namespace.
+    modules |= {"xml/__init__.py": spy("a namespace"), "hostile-1.0.dist-info/namespace_packages.txt": "xml\n"}
     for name in ("pip", "uv", "git", "keyring", "env", "sh", "cc"):
         modules[f"{data}/scripts/{name}"] = PROGRAM.format(venv=venv, what=name)
     return modules
@@ -240,3 +242,30 @@ def test_a_build_leads_the_server_nowhere(tmp_path, venv, index):
     assert "brings a bin/python of its own" in result["error"], result
     assert not (venv / "bin").exists()
     assert (others / "python").read_text() == "as it was"
+
+
+def test_a_build_shows_scripts_no_directory_outside(tmp_path, venv, index):
+    """A part of a venv that leads elsewhere is not shown."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "secret").write_text(SECRET)
+    links = f"import os; os.rename({str(venv / 'include')!r}, {str(venv / 'old')!r}); " \
+            f"os.symlink({str(hidden)!r}, {str(venv / 'include')!r})"
+    wheels.sdist(tmp_path / "packages", "hostile", build=links)
+    look = f"import os; print(os.path.exists({str(hidden / 'secret')!r}))"
+    assert output(venv, look, "hostile", pip_index_url=index.url, allow_source_builds=True) == "False\n"
+    assert (venv / "include").is_symlink()
+
+
+def test_a_package_brings_no_paths_of_a_python(tmp_path, venv, index):
+    modules = {"hostile.py": "", "hostile-1.0.data/scripts/python._pth": f"{tmp_path}\nimport site\n"}
+    wheels.wheel(tmp_path / "packages", "hostile", modules=modules)
+    result = run(venv, "print(1)", "hostile", pip_index_url=index.url)
+    assert "brings a bin/python._pth of its own" in result["error"], result
+
+
+def test_a_file_that_a_killed_server_left_hinders_no_installation(tmp_path, venv, index, installer):
+    wheels.wheel(tmp_path / "packages", "gadget", programs={"gad": "gadget:main"})
+    (venv / "bin" / ".gad.next").write_text("half")
+    assert output(venv, "import gadget; print(gadget.VERSION)", "gadget", pip_index_url=index.url) == "1.0\n"
+    assert not (venv / "bin" / ".gad.next").exists()

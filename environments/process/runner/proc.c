@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,9 +44,12 @@ static int proc_keep(const char *path)
     return ret;
 }
 
-/* Files of processes have numbers for names, and links lead to them. */
-static bool proc_is_kernels(const char *name, const struct stat *status)
+/* Files of processes have numbers for names, and links lead to them. The first process is the
+ * supervisor: the program may be what the kernel calls its owner. */
+static bool proc_is_kept(const char *name, const struct stat *status)
 {
+    if (strcmp(name, "1") == 0)
+        return true;
     return name[0] != '.' && (name[0] < '0' || name[0] > '9') &&
            (S_ISDIR(status->st_mode) ||
             (S_ISREG(status->st_mode) && status->st_mode & PROC_WRITABLE));
@@ -56,7 +60,7 @@ static int proc_keep_entry(int proc, const char *name)
     char path[PROC_PATH_BYTES];
     struct stat status;
 
-    if (fstatat(proc, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !proc_is_kernels(name, &status))
+    if (fstatat(proc, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !proc_is_kept(name, &status))
         return 0;
     snprintf(path, sizeof path, PROC "/%s", name);
     return proc_keep(path);
