@@ -7,6 +7,7 @@ loop, one after the other or side by side, and a call can be cancelled while it 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import stat
@@ -17,8 +18,10 @@ from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
+from .definition import accepted, beneath
 from .errors import PyexecdError
-from .results import CodeBlocksResult, Result
+from .overlay import Overlay
+from .results import CodeBlocksResult, Result, refused_blocks
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
@@ -53,24 +56,34 @@ background = Background()
 class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
     where it is None, in a temporary one. TIMEOUT bounds each call that has none of its own, in seconds. POLICIES are
-    the key `code_blocks`. The server starts with the first call, and ends with close() or with this object.
+    the key `code_blocks`. What blocks and cells install goes to OVERLAY, which stands on ENVIRONMENT and ends with this
+    place; without it they install nothing. The server starts with the first call, and ends with close() or with this
+    object, which then removes the file SCRIPT.
 
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
     it asks for."""
 
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
-                 policies: Optional[Mapping[str, str]] = None) -> None:
+                 policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
+                 script: Optional[pathlib.Path] = None) -> None:
+        environments = {"code": accepted(beneath(environment) if overlay else environment)}
+        if overlay:
+            environments["packages"] = accepted(overlay.environment)
         config: Dict[str, Any] = {
-            "environments": {"code": accepted(environment)}, "default_environment": "code",
-            "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
+            "environments": environments, "default_environment": "code", "code_blocks": policies or {},
+            "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
         if directory is not None:
             config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
         self._client = AsyncClient(config=config)
-        self._client._code_alone = True  # no hint names an argument that the executors do not have
+        self._overlay = overlay
+        self._client._code_alone = {"installs": True} if overlay else {}  # hints name no argument, as executors have none
+        self._directory = directory
+        self._policies = policies or {}
         self._session: Optional[AsyncSession] = None
+        self._session_has_packages = False
         self._warned = environment.get("isolation") == "none"
-        self._finalizer = weakref.finalize(self, self._client.close_now)
+        self._finalizer = weakref.finalize(self, end, self._client, script, os.getpid())
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -103,19 +116,35 @@ class Place:
         return background.submit(self._run_code(code, timeout or self._timeout))
 
     async def _run_code(self, code: str, timeout: float) -> Result:
-        result = await self._client.run_python(code, timeout=timeout)
+        result = await self._client.run_python(code, timeout=timeout, environment=await self._chosen())
         self._look_at(result)
         return result
 
     def run_block(self, language: str, code: str) -> Future[CodeBlocksResult]:
         """Runs one code block; a future of its result."""
-        return background.submit(self._run_block({"language": language, "code": code}))
+        return background.submit(self._run_block(language, code))
 
-    async def _run_block(self, block: Mapping[str, str]) -> CodeBlocksResult:
-        result = await self._client.run_code_blocks([block], timeout=self._timeout)
+    async def _run_block(self, language: str, code: str) -> CodeBlocksResult:
+        told = code
+        if self._overlay and self._policies.get(language) != "save":
+            told = await self._overlay.carried_out(language, code)
+        try:
+            environment = await self._chosen()
+        except PyexecdError as error:
+            return refused_blocks(str(error))
+        result = await self._client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout,
+                                                    environment=environment)
         for ended in result.blocks:
             self._look_at(ended.result)
+            if told != code:
+                self._restore(ended.file, code)
         return result
+
+    def _restore(self, file: Optional[str], code: str) -> None:
+        """Writes CODE, as the model has it, to FILE, but in no directory that code can have put a link in place of."""
+        if self._directory is not None and file and os.sep not in file:
+            with contextlib.suppress(OSError):  # a script can have put anything there
+                write_file(pathlib.Path(self._directory) / file, code)
 
     def run_cell(self, code: str) -> Future[Result]:
         """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with
@@ -123,14 +152,26 @@ class Place:
         return background.submit(self._run_cell(code))
 
     async def _run_cell(self, code: str) -> Result:
+        if self._overlay:
+            code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
-            self._session = self._client.session()
+            environment = await self._chosen()
+            self._session = self._client.session(environment=environment)
+            self._session_has_packages = environment is not None
         session = self._session
+        if self._overlay and self._overlay.is_used and not self._session_has_packages:
+            self._session_has_packages = True
+            await session.run(self._overlay.entry)
         result = await session.run(code, timeout=self._timeout)
         self._look_at(result)
         if not result.session_alive:
             self._session = None
         return result
+
+    async def _chosen(self) -> Optional[str]:
+        """The name of the environment with the packages of the overlay, if code is to run in it, else None. Raises
+        PyexecdError if it is needed and cannot be made."""
+        return "packages" if self._overlay and await self._overlay.is_to_be_used() else None
 
     def _look_at(self, result: Optional[Result]) -> None:
         """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""
@@ -144,13 +185,17 @@ class Place:
     def close(self) -> None:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
+        if self._overlay:
+            self._overlay.remove()
 
 
-def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """ENVIRONMENT as the server takes it: without a sandbox the network is open, and no key may say so."""
-    if environment.get("isolation") == "none" and environment.get("network") is True:
-        return {key: value for key, value in environment.items() if key != "network"}
-    return environment
+def end(client: AsyncClient, script: Optional[pathlib.Path], process: int) -> None:
+    """Ends the server of CLIENT, and then removes SCRIPT, in the process that has made them: before that it would have
+    to be made anew for each block, which takes ten times as long."""
+    client.close_now()
+    if script is not None and os.getpid() == process:
+        with contextlib.suppress(OSError):  # a script can have put anything there
+            script.unlink()
 
 
 def write_file(path: pathlib.Path, text: str) -> None:
