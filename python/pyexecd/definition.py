@@ -96,24 +96,41 @@ def virtual_environment(python: str) -> Optional[pathlib.Path]:
 
 
 def packages_in(root: pathlib.Path) -> List[str]:
-    """The directories of packages of the virtual environment at ROOT, as code sees them: no link is shown to it."""
-    return [str(path.resolve()) for path in sorted(root.glob("lib/python3*/site-packages"))]
+    """The directories of packages of the virtual environment at ROOT, as code sees them: no link is shown to it. A path
+    of two lines would be two lines of a `.pth` file."""
+    paths = [str(path.resolve()) for path in sorted(root.glob("lib/python3*/site-packages"))]
+    return [path for path in paths if "\n" not in path and "\r" not in path]
 
 
-def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Tuple[Dict[str, Any], List[str]]:
-    """A virtual environment at PATH, without packages, on top of the Python of DEFINITION; and the directories of
-    packages that it has to show, too, where that Python is one of a virtual environment itself. WRITABLE are those of a
-    virtual environment whose Python it is not."""
-    keys = without(definition, (*PYTHON_KEYS, *PACKAGE_KEYS))
+def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Dict[str, Any]:
+    """A virtual environment at PATH on top of the Python of DEFINITION, with the packages that DEFINITION installs.
+    WRITABLE are the packages of a virtual environment whose Python it is not."""
+    keys = without(definition, PYTHON_KEYS)
     python = python_of(definition)
-    root = virtual_environment(python) if python else None
-    folders = packages_in(root) if root else []
+    folders = packages_beneath(definition)
     keys.update({"type": "venv", "venv_path": path, "system_site_packages": shows_system([*writable, *folders])})
     if python:
         keys["python_path"] = python
-    if folders:
-        keys["read"] = [*keys.get("read", ()), *folders, *led_to(folders)]
-    return keys, folders
+    return keys
+
+
+def shown(definition: Definition) -> List[str]:
+    """What code has to see of the packages beneath that DEFINITION names, beside the Python of a virtual environment on
+    top of them."""
+    folders = packages_beneath(definition)
+    return [*folders, *led_to(folders)]
+
+
+def packages_beneath(definition: Definition) -> List[str]:
+    """The directories of packages of the virtual environment whose Python DEFINITION names, if it is in one."""
+    python = python_of(definition)
+    root = virtual_environment(python) if python else None
+    return packages_in(root) if root else []
+
+
+def lacks_packages(definition: Definition) -> bool:
+    """Whether DEFINITION installs packages on top of a virtual environment, whose own ones a server does not show."""
+    return any(key in definition for key in PACKAGE_KEYS) and bool(packages_beneath(definition))
 
 
 def shows_system(packages: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Coroutine, Dict, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
 from .definition import accepted, beneath
@@ -66,28 +66,59 @@ class Place:
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
                  script: Optional[pathlib.Path] = None) -> None:
-        environments = {"code": accepted(beneath(environment) if overlay else environment)}
-        if overlay:
-            environments["packages"] = accepted(overlay.environment)
-        config: Dict[str, Any] = {
-            "environments": environments, "default_environment": "code", "code_blocks": policies or {},
-            "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
-        if directory is not None:
-            config["working_directory"] = str(pathlib.Path(directory).resolve())
         self._timeout = timeout
-        self._client = AsyncClient(config=config)
         self._overlay = overlay
-        self._client._code_alone = {"installs": True} if overlay else {}  # hints name no argument, as executors have none
         self._directory = directory
         self._policies = policies or {}
+        self._environment: Mapping[str, Any] = beneath(environment) if overlay else environment
         self._session: Optional[AsyncSession] = None
-        self._session_has_packages = False
+        self._session_client: Optional[AsyncClient] = None
+        self._session_environment: Optional[Mapping[str, Any]] = None
         self._warned = environment.get("isolation") == "none"
-        self._finalizer = weakref.finalize(self, end, self._client, script, os.getpid())
+        self._clients = [self._new_client()]  # the last one is for new calls
+        self._calls = {self._clients[0]: 0}
+        self._finalizer = weakref.finalize(self, end, self._clients, script, os.getpid())
+
+    def _new_client(self) -> AsyncClient:
+        config: Dict[str, Any] = {
+            "environments": {"code": accepted(self._environment)}, "default_environment": "code",
+            "code_blocks": self._policies, "sessions": {}, "timeout": self._timeout, "max_timeout": LONGEST_TIMEOUT}
+        if self._directory is not None:
+            config["working_directory"] = str(pathlib.Path(self._directory).resolve())
+        client = AsyncClient(config=config)
+        client._code_alone = {"installs": True} if self._overlay else {}  # no hint names an argument
+        return client
+
+    async def _renew(self) -> None:
+        """Gives new calls a server with what is installed by now. Raises PyexecdError if that is needed and cannot be
+        made."""
+        environment = await self._overlay.environment() if self._overlay else None
+        if environment is not None and environment != self._environment:
+            self._environment = environment
+            self._clients.append(self._new_client())
+
+    @contextlib.asynccontextmanager
+    async def _serving(self) -> AsyncIterator[AsyncClient]:
+        """The client for a new call, whose server lives until the call has ended."""
+        client = self._clients[-1]
+        self._calls[client] = self._calls.get(client, 0) + 1
+        try:
+            yield client
+        finally:
+            self._calls[client] -= 1
+            await self._close_idle()
+
+    async def _close_idle(self) -> None:
+        """Ends the servers of earlier environments in which nothing runs any more."""
+        for client in self._clients[:-1]:
+            if not self._calls[client]:
+                self._clients.remove(client)
+                del self._calls[client]
+                await client.close()
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
-        return background.submit(self._client.__aenter__())
+        return background.submit(self._clients[-1].__aenter__())
 
     def prepare(self) -> None:
         """Runs nothing, in a process of the environment: what a first call would wait for, an image that is pulled or a
@@ -116,7 +147,9 @@ class Place:
         return background.submit(self._run_code(code, timeout or self._timeout))
 
     async def _run_code(self, code: str, timeout: float) -> Result:
-        result = await self._client.run_python(code, timeout=timeout, environment=await self._chosen())
+        await self._renew()
+        async with self._serving() as client:
+            result = await client.run_python(code, timeout=timeout)
         self._look_at(result)
         return result
 
@@ -129,11 +162,11 @@ class Place:
         if self._overlay and self._policies.get(language) != "save":
             told = await self._overlay.carried_out(language, code)
         try:
-            environment = await self._chosen()
+            await self._renew()
         except PyexecdError as error:
             return refused_blocks(str(error))
-        result = await self._client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout,
-                                                    environment=environment)
+        async with self._serving() as client:
+            result = await client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout)
         for ended in result.blocks:
             self._look_at(ended.result)
             if told != code:
@@ -155,23 +188,32 @@ class Place:
         if self._overlay:
             code = await self._overlay.carried_out_in_cell(code)
         if self._session is None:
-            environment = await self._chosen()
-            self._session = self._client.session(environment=environment)
-            self._session_has_packages = environment is not None
-        session = self._session
-        if self._overlay and self._overlay.is_used and not self._session_has_packages:
-            self._session_has_packages = True
-            await session.run(self._overlay.entry)
-        result = await session.run(code, timeout=self._timeout)
+            await self._begin_session()
+        await self._renew()
+        assert self._session
+        if self._overlay and self._environment != self._session_environment:
+            self._session_environment = self._environment
+            await self._session.run(self._overlay.entry)
+        result = await self._session.run(code, timeout=self._timeout)
         self._look_at(result)
         if not result.session_alive:
-            self._session = None
+            await self._end_session()
         return result
 
-    async def _chosen(self) -> Optional[str]:
-        """The name of the environment with the packages of the overlay, if code is to run in it, else None. Raises
-        PyexecdError if it is needed and cannot be made."""
-        return "packages" if self._overlay and await self._overlay.is_to_be_used() else None
+    async def _begin_session(self) -> None:
+        """Its server stays until it ends, whatever is installed meanwhile."""
+        await self._renew()
+        async with self._serving() as client:
+            self._calls[client] += 1
+            self._session = client.session()
+        self._session_client = client
+        self._session_environment = self._environment
+
+    async def _end_session(self) -> None:
+        self._session = None
+        assert self._session_client
+        self._calls[self._session_client] -= 1
+        await self._close_idle()
 
     def _look_at(self, result: Optional[Result]) -> None:
         """Warns of what RESULT tells, or None: of a sandbox that this machine did not give."""
@@ -189,10 +231,11 @@ class Place:
             self._overlay.remove()
 
 
-def end(client: AsyncClient, script: Optional[pathlib.Path], process: int) -> None:
-    """Ends the server of CLIENT, and then removes SCRIPT, in the process that has made them: before that it would have
+def end(clients: Sequence[AsyncClient], script: Optional[pathlib.Path], process: int) -> None:
+    """Ends the servers of CLIENTS, and then removes SCRIPT, in the process that has made them: before that it would have
     to be made anew for each block, which takes ten times as long."""
-    client.close_now()
+    for client in clients:
+        client.close_now()
     if script is not None and os.getpid() == process:
         with contextlib.suppress(OSError):  # a script can have put anything there
             script.unlink()

@@ -204,20 +204,21 @@ def test_an_installation_reaches_the_index_only_though_code_has_a_network(execut
 
 @pytest.mark.parametrize("code, language", [("pip install gadget", "sh"), ("!pip install gadget", "python")])
 def test_executors_do_not_share_what_they_install_and_it_ends_with_them(tmp_path, index, code, language):
-    kind = "LocalCommandLineCodeExecutor(" if language == "sh" else "EmbeddedIPythonCodeExecutor(output_dir='.'"
-    first, second, left, temporary = program(tmp_path, index, f"""
-import gc, tempfile
-os.mkdir("temporary")
-tempfile.tempdir = os.path.abspath("temporary")
-one, other = coding.{kind}), coding.{kind})
+    kind = "LocalCommandLineCodeExecutor(work_dir='out')" if language == "sh" else "EmbeddedIPythonCodeExecutor(output_dir='out')"
+    first, second, there, left = program(tmp_path, index, f"""
+import gc
+os.mkdir("out")
+state = os.path.expanduser("~/.local/state/pyexecd-executors")
+one, other = coding.{kind}, coding.{kind}
 seen = [run(one, ({language!r}, {code!r}), ("python", {WHERE!r})), run(other, ("python", {WHERE!r}))]
-there = [name for name in os.listdir("temporary") if os.path.exists(f"temporary/{{name}}/venv")]
+there = [os.path.join(state, name, "packages", each) for name in os.listdir(state)
+         for each in os.listdir(os.path.join(state, name, "packages"))]
 del one, other
 gc.collect()
-print(json.dumps([*seen, os.listdir("temporary"), there]))
+print(json.dumps([*seen, there, os.listdir(state)]))
 """)
     assert first["exit_code"] == 0 and second["exit_code"] == 1 and "No module named" in second["output"]
-    assert left == [] and len(temporary) == 1
+    assert len(there) == 1 and there[0] in first["output"] and left == []
 
 
 @pytest.mark.parametrize("venv", ["ag2_0_9", "ag2_0_13", "ag2"])
@@ -241,6 +242,79 @@ def test_matplotlib_leaves_nothing_in_the_directory(executed, tmp_path, name):
     assert seen["exit_code"] == 0 and "True" in seen["output"], seen
     places = [tmp_path / "work" / place for place in (".config", ".cache/matplotlib")]
     assert (tmp_path / "work" / "plot.png").exists() and not any(map(os.path.exists, places))
+
+
+# Attacks: a package that was installed would like to take part in the next installation
+
+
+SPY = "import os, sys; [open(place + '/told', 'a').close() for place in (sys.prefix, sys.exec_prefix) " \
+      "if os.access(place, os.W_OK)]\n"
+LOOK = "import os, sys; print(os.path.exists(sys.prefix + '/told'), len(os.listdir(os.path.dirname(sys.prefix))))"
+
+
+def hostile():
+    """The modules of a package that are started by others."""
+    names = ("sitecustomize", "usercustomize", "keyring", "setuptools", "simplejson", "socks", "truststore")
+    return {"hostile.py": "", "hostile.pth": SPY, **{f"{name}.py": SPY for name in names}}
+
+
+@pytest.mark.parametrize("name, language, install", [(LOCAL, "sh", "pip install {}"), (JUPYTER, "python", "%pip install {}")])
+def test_what_is_installed_runs_in_no_later_installer(executed, index, name, language, install):
+    wheels.wheel(index.folder, "hostile", modules=hostile())
+    blocks = [[language, install.format(each)] for each in ("hostile", "gadget==1.0", "widget", "'gadget>=2'")]
+    seen = executed(name, *[[block] for block in blocks], [["python", VERSION]], [["python", LOOK]] if name == LOCAL else
+                    [["python", "print(False, 2)"]])
+    assert [each["exit_code"] for each in seen] == [0] * 6, seen
+    assert seen[-2]["output"].strip().endswith("2.0") and seen[-1]["output"].split() == ["False", "2"]
+
+
+def test_what_code_writes_where_an_editable_project_lies_runs_in_no_installer(tmp_path, index):
+    """A `.pth` file of the virtual environment of the program leads to it."""
+    seen = program(tmp_path, index, VENV.format(path="beside") + f"""
+with open(os.path.join(packages, "project.pth"), "w") as file:
+    file.write(os.path.abspath("coding") + "\\n")
+plant = "for name in ('sitecustomize', 'keyring', 'pip'): open(name + '.py', 'w').write({SPY!r})"
+seen = [run(executor, ("python", plant)), run(executor, ("sh", "pip install gadget==1.0")), run(executor, ("python", {LOOK!r}))]
+print(json.dumps(seen))
+""")
+    assert [each["exit_code"] for each in seen] == [0, 0, 0], seen
+    assert seen[2]["output"].split()[0] == "False"
+
+
+def test_a_build_reads_no_password(executed, index, tmp_path):
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login name password correct-horse\n")
+    look = f"import os\nif os.path.exists({str(tmp_path / '.netrc')!r}): raise RuntimeError('sees it')"
+    wheels.sdist(index.folder, "slow", build=look)
+    (seen,) = executed(LOCAL, [["sh", "pip install slow"]], settings={"allow_source_builds": True})
+    assert (seen["exit_code"], seen["output"]) == (0, "Successfully installed slow-1.0\n"), seen
+
+
+@pytest.mark.parametrize("code", [
+    "pip install " + "2>&1" * 900 + "(", "pip install " + "1>&2 " * 19000 + "`", "pip install " + '"' * 90000, ";" * 99000,
+    " \t" * 49000, "pip install " + " " * 90000 + "(", "pip install a" + "[a," * 1000, "pip install " + "a-" * 95 + "!",
+    "!pip install a\n" + "(" * 90000, "!pip install a\nx = " + "-" * 90000 + "1", "!pip install a\nx='\0'",
+    "x" * 200000 + "\npip install a"])
+def test_code_that_is_hard_to_read_is_read_at_once(code):
+    """A pattern that goes back takes longer than the patience of any test."""
+    for form in (installs.in_shell, installs.in_cell):
+        carried_out(form, code)
+
+
+def test_a_directory_of_two_lines_is_in_no_pth_file(tmp_path):
+    folder = tmp_path / "a\nimport os" / "lib" / "python3.11" / "site-packages"
+    folder.mkdir(parents=True)
+    assert definition.packages_in(folder.parents[2]) == []
+
+
+def test_the_overlay_lies_outside_of_the_directory_of_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "work" / "state"))
+    assert not definition.is_within(overlay.state_outside(tmp_path / "work"), tmp_path / "work")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert overlay.state_outside(tmp_path / "work") == str(tmp_path / "state" / "pyexecd-executors")
+
+
+def test_later_requirements_replace_earlier_ones():
+    assert overlay.joined(["a==1", "b[c]"], ["A>=2", "b", "d"]) == ["A>=2", "b[c]", "d"]
 
 
 # Virtual environments
@@ -284,9 +358,13 @@ def test_a_python_that_has_waited_finds_the_packages_of_such_an_environment(tmp_
     venv.EnvBuilder(symlinks=True).create(tmp_path / ".venv")
     (packages,) = (tmp_path / ".venv" / "lib").glob("python3*/site-packages")
     (packages / "beneath.py").write_text("VERSION = 'of the venv'")
-    context = types.SimpleNamespace(env_exe=str(tmp_path / ".venv" / "bin" / "python"))
-    keys, packages = overlay.held(definition.of_program(context, [], {}), tmp_path)
-    used = place.Place(keys, tmp_path, 20, overlay=packages)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    work = tmp_path / "work"
+    work.mkdir()
+    (tmp_path / ".venv").rename(work / ".venv")
+    context = types.SimpleNamespace(env_exe=str(work / ".venv" / "bin" / "python"))
+    keys, packages = overlay.held(definition.of_program(context, [], {}), work)
+    used = place.Place(keys, work, 20, overlay=packages)
 
     def is_warm():
         (block,) = used.run_block("python", "import beneath; print(beneath.VERSION)").result().blocks
@@ -405,7 +483,7 @@ def carried_out(form, code):
 
 @pytest.mark.parametrize("code, asked", [
     ("pip install a", [["a"]]), ("pip3 install 'a>=2' \"b[c,d]\"", [["a>=2", "b[c,d]"]]), ("pip install a>=2", [["a>=2"]]),
-    ("python3 -m pip install --user -U \\\n  a \\\n  b", [["a", "b"]]), ("  pip install a # b", [["a"]]),
+    ("python3 -m pip install --user -U \\\n  a \\\n  b==2", [["a>=0", "b==2"]]), ("  pip install a # b", [["a"]]),
     ("pip install a && pip install b; pip install c", [["a"], ["b"], ["c"]]), ("cd x && pip install a", [["a"]]),
     ("pip install --retries 3 --timeout=9 a", [["a"]]), ("pip install a~=1.0,!=1.1", [["a~=1.0,!=1.1"]]),
     ("pip install a > log 2>&1", [["a"]]), ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
