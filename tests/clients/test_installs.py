@@ -270,11 +270,11 @@ def test_what_is_installed_runs_in_no_later_installer(executed, index, name, lan
 
 def test_what_code_writes_where_an_editable_project_lies_runs_in_no_installer(tmp_path, index):
     """A `.pth` file of the virtual environment of the program leads to it."""
+    plant = f"for name in ('sitecustomize', 'keyring', 'pip'): open(name + '.py', 'w').write({SPY!r})"
     seen = program(tmp_path, index, VENV.format(path="beside") + f"""
 with open(os.path.join(packages, "project.pth"), "w") as file:
     file.write(os.path.abspath("coding") + "\\n")
-plant = "for name in ('sitecustomize', 'keyring', 'pip'): open(name + '.py', 'w').write({SPY!r})"
-seen = [run(executor, ("python", plant)), run(executor, ("sh", "pip install gadget==1.0")), run(executor, ("python", {LOOK!r}))]
+seen = [run(executor, ("python", {plant!r})), run(executor, ("sh", "pip install gadget==1.0")), run(executor, ("python", {LOOK!r}))]
 print(json.dumps(seen))
 """)
     assert [each["exit_code"] for each in seen] == [0, 0, 0], seen
