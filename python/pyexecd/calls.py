@@ -46,8 +46,8 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
 
 
 def initialize(code_alone: Optional[Dict[str, bool]] = None) -> Dict[str, Any]:
-    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments; with
-    "installs" it can install packages by a command."""
+    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments;
+    with "installs" it can install packages by a command."""
     return {"protocolVersion": PROTOCOL_VERSION,
             "capabilities": {} if code_alone is None else {"experimental": {"pyexecd/code-alone": code_alone}},
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}

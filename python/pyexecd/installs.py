@@ -35,8 +35,8 @@ MOST_ARGUMENTS = 4_000  # characters behind one `pip install`
 MOST_WORD = 200
 
 QUIET = {"-q", "-qq", "--quiet"}
-# `-qqq` is AutoGen's own, and hides errors only from who asks for it.
 UPGRADE = {"-U", "--upgrade"}
+# AutoGen itself writes `-qqq`; what is installed is said all the same.
 HARMLESS = {"-qqq", "--user", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
             "--break-system-packages", "--prefer-binary", "--no-warn-script-location", "--no-warn-conflicts",
             "--no-color", "-v", "-vv", "--verbose"}

@@ -136,7 +136,8 @@ class Overlay:
             there = versions_in(definition.packages_beneath(self._beneath))
             satisfied = [each for each in requirements if installs.is_name(each) and installs.name_of(each) in there]
             wanted = [each for each in requirements if each not in satisfied]
-            lines = "".join(f"Requirement already satisfied: {each}=={there[installs.name_of(each)]}\n" for each in satisfied)
+            lines = "".join(f"Requirement already satisfied: {each}=={there[installs.name_of(each)]}\n"
+                            for each in satisfied)
             try:
                 result = await self._make(joined(self._requirements, wanted), REPORT.format(wanted)) if wanted else None
             except PyexecdError as error:

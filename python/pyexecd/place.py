@@ -95,13 +95,15 @@ class Place:
         environment = await self._overlay.environment() if self._overlay else None
         if environment is not None and environment != self._environment:
             self._environment = environment
-            self._clients.append(self._new_client())
+            client = self._new_client()
+            self._clients.append(client)
+            self._calls[client] = 0
 
     @contextlib.asynccontextmanager
     async def _serving(self) -> AsyncIterator[AsyncClient]:
         """The client for a new call, whose server lives until the call has ended."""
         client = self._clients[-1]
-        self._calls[client] = self._calls.get(client, 0) + 1
+        self._calls[client] += 1
         try:
             yield client
         finally:
@@ -110,11 +112,12 @@ class Place:
 
     async def _close_idle(self) -> None:
         """Ends the servers of earlier environments in which nothing runs any more."""
-        for client in self._clients[:-1]:
-            if not self._calls[client]:
-                self._clients.remove(client)
-                del self._calls[client]
-                await client.close()
+        idle = [client for client in self._clients[:-1] if not self._calls[client]]
+        for client in idle:  # All of them at once: other calls end while a server does.
+            self._clients.remove(client)
+            del self._calls[client]
+        for client in idle:
+            await client.close()
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -232,8 +235,8 @@ class Place:
 
 
 def end(clients: Sequence[AsyncClient], script: Optional[pathlib.Path], process: int) -> None:
-    """Ends the servers of CLIENTS, and then removes SCRIPT, in the process that has made them: before that it would have
-    to be made anew for each block, which takes ten times as long."""
+    """Ends the servers of CLIENTS, and then removes SCRIPT, in the process that has made them: before that it would
+    have to be made anew for each block, which takes ten times as long."""
     for client in clients:
         client.close_now()
     if script is not None and os.getpid() == process:

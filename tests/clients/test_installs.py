@@ -459,6 +459,13 @@ def test_a_cell_installs_and_the_session_goes_on(executed):
     assert "1.0 42" in seen["output"] and later["exit_code"] == 0 and "1.0 6" in later["output"], later
 
 
+def test_a_session_that_ends_after_installations_begins_anew_with_them(executed):
+    steps = ["%pip install gadget==1.0", "%pip install widget", "import os; os._exit(0)",
+             "import gadget, widget; print(gadget.VERSION, widget.VERSION)"]
+    *_, seen = executed(JUPYTER, *([["python", code]] for code in steps))
+    assert seen["exit_code"] == 0 and seen["output"].strip() == "1.0 1.0", seen
+
+
 def test_a_cell_says_why_nothing_was_installed(executed):
     seen, impossible, text = executed(JUPYTER, [["python", "!pip install nowhere\nimport nowhere"]],
                                       [["python", "%pip install -e ."]],
