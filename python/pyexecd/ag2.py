@@ -137,7 +137,7 @@ class PythonEnvironment:
         if path not in self._places:
             directory.mkdir(parents=True, exist_ok=True)
             definition, packages = overlay.held(self._definition, directory)
-            self._places[path] = Place(definition, directory, DEFAULT_TIMEOUT, overlay=packages)
+            self._places[path] = Place(definition, directory, DEFAULT_TIMEOUT, overlay=packages, installs=False)
         return self._places[path]
 
     async def run(self, code: str, directory: Directory, timeout: float) -> Result:

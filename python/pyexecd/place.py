@@ -57,17 +57,19 @@ class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,
     where it is None, in a temporary one. TIMEOUT bounds each call that has none of its own, in seconds. POLICIES are
     the key `code_blocks`. What blocks and cells install goes to OVERLAY, which stands on ENVIRONMENT and ends with this
-    place; without it they install nothing. The server starts with the first call, and ends with close() or with this
-    object, which then removes the file SCRIPT.
+    place; without it they install nothing. Without INSTALLS no hint names a command that does: commands of scripts are
+    not read. The server starts with the first call, and ends with close() or with this object, which then removes the
+    file SCRIPT.
 
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
     it asks for."""
 
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None, overlay: Optional[Overlay] = None,
-                 script: Optional[pathlib.Path] = None) -> None:
+                 script: Optional[pathlib.Path] = None, installs: bool = True) -> None:
         self._timeout = timeout
         self._overlay = overlay
+        self._installs = installs and overlay is not None
         self._directory = directory
         self._policies = policies or {}
         self._environment: Mapping[str, Any] = beneath(environment) if overlay else environment
@@ -86,7 +88,7 @@ class Place:
         if self._directory is not None:
             config["working_directory"] = str(pathlib.Path(self._directory).resolve())
         client = AsyncClient(config=config)
-        client._code_alone = {"installs": True} if self._overlay else {}  # no hint names an argument
+        client._code_alone = {"installs": True} if self._installs else {}  # no hint names an argument
         return client
 
     async def _renew(self) -> None:

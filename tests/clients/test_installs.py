@@ -189,6 +189,15 @@ def test_a_block_that_lacks_a_package_is_told_how_to_install_it(executed):
     assert "environment_definition" not in seen["output"]
 
 
+def test_a_tool_that_reads_no_command_names_none(tmp_path, index):
+    told = program(tmp_path, index, """
+import asyncio
+from pyexecd.ag2 import SystemPythonEnvironment
+print(json.dumps(asyncio.run(SystemPythonEnvironment().run("import bs4", "scripts", 60)).text))
+""")
+    assert "# dependencies = [\"beautifulsoup4\"]" in told and "pip install" not in told, told
+
+
 def test_an_installation_reaches_the_index_only_though_code_has_a_network(executed, index, tmp_path):
     """A package that is built runs what it likes."""
     with wheels.Index(tmp_path) as elsewhere:
