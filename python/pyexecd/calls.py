@@ -45,11 +45,10 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
     raise ValueError(f"no address of a server: {url}; write http://, https://, unix:/path or tcp://host:port")
 
 
-def initialize(code_alone: Optional[Dict[str, bool]] = None) -> Dict[str, Any]:
-    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments;
-    with "installs" it can install packages by a command."""
+def initialize(code_alone: bool = False) -> Dict[str, Any]:
+    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments."""
     return {"protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {} if code_alone is None else {"experimental": {"pyexecd/code-alone": code_alone}},
+            "capabilities": {"experimental": {"pyexecd/code-alone": {}}} if code_alone else {},
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}
 
 
