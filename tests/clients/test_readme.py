@@ -61,7 +61,7 @@ def test_configuration_of_clients_is_json(block):
 def test_the_first_screen_has_what_a_visitor_needs():
     """One sentence, an installation without a compiler, a client, a figure and its command, the platforms."""
     screen = README.partition("## ")[0]
-    wanted = ["is an MCP server", "uv tool install dist/pyexecd-", "pyexecd install --client", "./dev bench",
+    wanted = ["is an MCP server", "uv tool install dist/pyexecd-", "pyexecd install claude-code", "./dev bench",
               "isolated by default"]
     assert [screen.index(text) for text in wanted] == sorted(screen.index(text) for text in wanted)
     for text in ["Linux", "WSL2", "macOS"]:

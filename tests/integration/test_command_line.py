@@ -525,7 +525,7 @@ def test_a_server_for_several_tells_how_they_connect(tmp_path):
     tokens = tmp_path / "tokens"
     token = json.loads(pyexecd("token", "--json", "--add", tokens, "alice").stdout)["token"]
     port = ports.free_port()
-    said = said_on_a_terminal("serve", "--http", port, "--token-file", tokens, until=b"tokens of",
+    said = said_on_a_terminal("serve", "--http", port, "--token-file", tokens, until=f"({tokens})".encode(),
                               end=lambda process, _: process.terminate())
     url = f"http://127.0.0.1:{port}/mcp"
     assert f"serving {url}" in said and f"tokens of alice ({tokens})" in said and token not in said
