@@ -1,6 +1,7 @@
 #include "server/clients/entry_trial.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/memory.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ENTRY_TRIAL_QUESTION                                                                       \
@@ -22,6 +24,8 @@
 
 enum {
     ENTRY_TRIAL_SECONDS = 30,
+    ENTRY_TRIAL_END_SECONDS = 10,
+    ENTRY_TRIAL_LOOK_NANOSECONDS = 10 * 1000 * 1000,
     ENTRY_TRIAL_ANSWER_BYTES = 256 * 1024,
 };
 
@@ -50,13 +54,14 @@ static int entry_trial_start(const json_t *command, int fd, pid_t *ret_pid, stru
     return number == 0 ? 0 : error_set_errno(err, number, "cannot start %s", arguments[0]);
 }
 
-/* Reads what FD has into ANSWER; false at its end, and when nothing comes. */
-static bool entry_trial_read(int fd, char *answer, size_t *length)
+/* Reads what FD has into ANSWER; false at its end, and when nothing comes before DEADLINE. */
+static bool entry_trial_read(int fd, char *answer, size_t *length, double deadline)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    const double left = deadline - clock_seconds();
     ssize_t got;
 
-    if (poll(&poll_fd, 1, ENTRY_TRIAL_SECONDS * 1000) <= 0)
+    if (left <= 0 || poll(&poll_fd, 1, (int)(left * 1e3) + 1) <= 0)
         return false;
     got = read(fd, answer + *length, ENTRY_TRIAL_ANSWER_BYTES - *length);
     if (got > 0)
@@ -66,16 +71,34 @@ static bool entry_trial_read(int fd, char *answer, size_t *length)
 
 static int entry_trial_ask(int fd, struct error *err)
 {
+    const double deadline = clock_seconds() + ENTRY_TRIAL_SECONDS;
     AUTO_FREE char *answer = memory_new(ENTRY_TRIAL_ANSWER_BYTES + 1, 1);
     size_t length = 0;
 
     if (fd_write_all(fd, ENTRY_TRIAL_QUESTION, strlen(ENTRY_TRIAL_QUESTION), err) < 0)
         return -1;
-    while (entry_trial_read(fd, answer, &length))
+    while (entry_trial_read(fd, answer, &length, deadline))
         ;
     if (strstr(answer, "\"serverInfo\""))
         return 0;
     return error_set(err, ERROR_UNAVAILABLE, "the entry starts no MCP server that answers");
+}
+
+/* Ends PID, our child, which may not listen to SIGTERM. */
+static void entry_trial_end(pid_t pid)
+{
+    static const struct timespec pause = {.tv_nsec = ENTRY_TRIAL_LOOK_NANOSECONDS};
+    const double deadline = clock_seconds() + ENTRY_TRIAL_END_SECONDS;
+
+    kill(pid, SIGTERM);
+    while (clock_seconds() < deadline) {
+        if (waitpid(pid, NULL, WNOHANG) != 0)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 int entry_trial_run(const json_t *command, struct error *err)
@@ -90,9 +113,7 @@ int entry_trial_run(const json_t *command, struct error *err)
     close(ends[1]);
     if (status == 0) {
         status = entry_trial_ask(ends[0], err);
-        kill(pid, SIGTERM);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+        entry_trial_end(pid);
     }
     close(ends[0]);
     return status;
