@@ -339,16 +339,23 @@ def calls_until_refused(server, name, config, state, seconds=PATIENCE):
     return starts
 
 
-@pytest.mark.plain
-@pytest.mark.parametrize("name", ["leaves_thread", "leaves_file", "changes", "prints", "ends",
-                                  pytest.param("takes_forever", marks=[pytest.mark.once, pytest.mark.first])])
-def test_calls_stay_copies_when_a_module_spoils_the_python(environment, tmp_path, name):
-    """The stand-in becomes the zygote: what was imported before is there, and what is wanted behind it comes."""
+@contextlib.contextmanager
+def all_ahead(environment, tmp_path):
+    """A server that has imported what is known ahead, its configuration and its state."""
     config = {"environments": {"venv": environment}}
     state = {"XDG_STATE_HOME": str(tmp_path)}
     with Watched(config=config, environment=state) as server:
         server.initialize()
         assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
+        yield server, config, state
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", ["leaves_thread", "leaves_file", "changes", "prints", "ends",
+                                  pytest.param("takes_forever", marks=[pytest.mark.once, pytest.mark.first])])
+def test_calls_stay_copies_when_a_module_spoils_the_python(environment, tmp_path, name):
+    """The stand-in becomes the zygote: what was imported before is there, and what is wanted behind it comes."""
+    with all_ahead(environment, tmp_path) as (server, config, state):
         before = nurseries(server)
         starts = [call(server, f"if 0:\n    import {name}\n{LATER}")["timings"]]
         starts += calls_until_refused(server, name, config, state, 2 * PATIENCE)
@@ -359,11 +366,7 @@ def test_calls_stay_copies_when_a_module_spoils_the_python(environment, tmp_path
 
 def test_what_an_import_leaves_running_ends_with_its_zygote(environment, tmp_path):
     """Nothing takes its place in that PID namespace."""
-    config = {"environments": {"venv": environment}}
-    state = {"XDG_STATE_HOME": str(tmp_path)}
-    with Watched(config=config, environment=state) as server:
-        server.initialize()
-        assert until(lambda: call(server, WHEN)["stdout"] == AHEAD)
+    with all_ahead(environment, tmp_path) as (server, config, state):
         before = nurseries(server)
         call(server, f"if 0:\n    import leaves_process\n{LATER}")
         calls_until_refused(server, "leaves_process", config, state)
