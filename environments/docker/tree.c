@@ -206,6 +206,7 @@ static void docker_tree_on_complete(struct ev_loop *loop, ev_prepare *watcher, i
 
     (void)loop;
     (void)events;
+    exec_cancel(&tree->exec); /* its owner may keep the tree until the container has ended */
     docker_tree_finish(tree, &(struct container_end){.started = true}, true);
 }
 
