@@ -18,6 +18,7 @@ import json
 import pathlib
 import re
 import sys
+import time
 import tomllib
 
 import installed
@@ -31,6 +32,7 @@ FOLDER = pathlib.Path(__file__).with_name("scripts")
 KEYS = {"shows", "reads", "next", "environment", "timeout", "packages", "agents", "varies"}
 # Debian's own: another python3 that comes first on PATH may have NumPy.
 PYTHON = "/usr/bin/python3"
+SECONDS = 120  # on a busy machine
 FORM = re.compile(r"'''\n(.*?)'''\n(.*)", re.S)
 
 
@@ -68,10 +70,20 @@ class Script:
     def result(self, folder, index=None):
         """The text of the last call, by a server of its own with its files in FOLDER."""
         with server(folder, index) as client:
+            if self.more.get("environment") == "data":
+                wait_until_known(client)
             for code in [*self.before, self.code]:
                 answer = client.request("tools/call", {"name": "run_python",
                                                        "arguments": self.arguments(code)})
         return "\n".join(shown(part) for part in answer["content"])
+
+
+def wait_until_known(client):
+    """Which packages an environment has is asked in the background, when the server has nothing else to do."""
+    deadline = time.monotonic() + SECONDS
+    while "pandas" not in json.dumps(client.request("tools/list", {})):
+        assert time.monotonic() < deadline, "the packages of the environment are not known"
+        time.sleep(0.2)
 
 
 def shown(part):
