@@ -22,9 +22,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCKED_SECONDS 0.05 /* between two looks whether another one has done */
+#define LOCKED_SECONDS  0.05 /* between two looks whether another one has done */
+#define REMOVAL_SECONDS 1.0  /* between two removals */
 
 enum {
+    REMOVALS = 10,         /* by a builder that was given up */
     STEP_OPERATIONS = 256, /* files removed in one turn of the loop */
     ASIDE_DIGITS = 8,      /* in the name of a bin/ that a package has changed */
 };
@@ -84,6 +86,18 @@ static bool venv_builder_remove_some(struct venv_builder *builder)
         return true;
     directory_removal_deinit(&builder->emptying);
     return false;
+}
+
+/* An installer that was killed has its time to be gone (process.h). Where a machine takes longer,
+ * processes of it write meanwhile where their files are removed. */
+static bool venv_builder_removes_again(struct venv_builder *builder)
+{
+    if (!is_given_up(builder) || ++builder->removals >= REMOVALS ||
+        rmdir(builder->scratch.path) == 0 || errno == ENOENT)
+        return false;
+    directory_removal_init(&builder->emptying, builder->scratch.fd);
+    continue_in(builder, REMOVAL_SECONDS);
+    return true;
 }
 
 /* The end */
@@ -503,7 +517,7 @@ static void venv_builder_on_timer(struct ev_loop *loop, ev_timer *timer, int eve
         continue_in(builder, 0);
     else if (builder->state == BUILDER_EMPTYING && !is_given_up(builder))
         begin_work(builder);
-    else
+    else if (!venv_builder_removes_again(builder))
         venv_builder_finish(builder);
 }
 

@@ -7,7 +7,7 @@
  *           `--> WAITING -------------------------------^
  *
  * `done` is called when everything but the venv is removed. A builder that was cancelled ends by
- * itself: it waits for its installer and removes its files. */
+ * itself: it waits for its installer and removes its files, for some seconds if need be. */
 #pragma once
 
 #include "base/error.h"
@@ -82,6 +82,7 @@ struct venv_builder {
     struct subprocess *tool;           /* borrowed: the running program, or NULL */
     struct tree_removal removal;       /* of the tree aside */
     struct directory_removal emptying; /* of the scratch directory */
+    unsigned removals;                 /* that have left something */
     ev_timer timer;
     struct error error; /* how it ends */
     struct error_rest error_rest;

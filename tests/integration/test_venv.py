@@ -630,6 +630,25 @@ def test_a_build_that_hangs_is_ended_with_its_time(place):
     assert has_begun and "installing slow" in error
 
 
+@pytest.mark.once
+@needs_pip
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can keep a directory from being removed: by a mount")
+def test_what_cannot_be_removed_at_once_is_removed_later(place):
+    hanging = Hanging(place)
+    with initialized(place.server(hanging.definition())) as server:
+        request = server.start_tool("run_python", {"code": "print(1)"})
+        hanging.wait()
+        [scratch] = place.half_made()
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", f"{scratch}/tmp"], check=True)
+        try:
+            server.cancel(request)
+            assert leftovers.until(lambda: not hanging.sleepers())
+            assert leftovers.until(lambda: os.listdir(scratch) == ["tmp"])
+        finally:
+            subprocess.run(["umount", f"{scratch}/tmp"], check=True)
+        place.assert_nothing_is_left()
+
+
 @needs_pip
 def test_a_preparation_that_nobody_waits_for_is_ended_and_the_next_one_starts_anew(place):
     hanging = Hanging(place)
