@@ -13,6 +13,14 @@ import xml.etree.ElementTree as ElementTree
 OF_A_STACK = re.compile(r"==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return: .*\n"
                         r"False positive error reports may follow\nFor details see .*\n")
 
+OF_CMOCKA = re.compile(r"^\[ +(?:FAILED|ERROR|LINE) +\] (?:--- )?(.+?)(?:: error: Failure!)?$", re.M)
+
+
+def why_a_unit_failed(result, text):
+    """What meson says, and what cmocka has written in TEXT: the test, the assertion, and its place."""
+    said = [line for line in OF_CMOCKA.findall(text) if "test(s)" not in line]
+    return ": ".join([result, *list(dict.fromkeys(said))[:3]])
+
 
 def meson_results(path):
     """Yields (test, outcome, reason) from meson's testlog.json."""
@@ -23,7 +31,21 @@ def meson_results(path):
         reason = test["result"]
         if outcome == "skipped":
             reason = " ".join(test.get("stdout", "").split()[-20:]) or "no reason given"
+        if outcome == "failed":
+            reason = why_a_unit_failed(reason, test.get("stdout", "") + test.get("stderr", ""))
         yield test["name"], outcome, reason
+
+
+OF_A_REPORT = re.compile(r"ERROR: \w+: .*|runtime error: .*")
+FRAME = re.compile(r"#\d+ \S+ in (.+)")
+NOT_OURS = re.compile(r"libsanitizer|/lib/|__interceptor|cmocka")
+
+
+def what_a_report_says(text):
+    """The kind of a sanitizer's report, and the first three functions of ours in it."""
+    kind = OF_A_REPORT.search(text)
+    frames = [frame for frame in FRAME.findall(text) if not NOT_OURS.search(frame)]
+    return ", ".join([kind[0] if kind else "a sanitizer's report", *frames[:3]])
 
 
 def junit_results(path):
@@ -65,7 +87,7 @@ def collect(folder):
         if not text.strip():
             continue
         print(text)
-        results.append((path.name, "failed", "a sanitizer's report, above"))
+        results.append((path.name, "failed", f"{what_a_report_says(text)} (whole: above)"))
     return results
 
 

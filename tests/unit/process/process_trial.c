@@ -37,8 +37,8 @@ static void on_output(struct process *process, enum process_stream stream, const
         length = room;
     memcpy(trial->output + trial->length, data, length);
     trial->length += length;
-    if (trial->is_interrupted && length >= 5 && memcmp(data, "ready", 5) == 0)
-        process_interrupt(process);
+    if (trial->when_ready && length >= 5 && memcmp(data, "ready", 5) == 0)
+        trial->when_ready(process);
 }
 
 static void on_ended(struct process *process, const struct process_end *end)

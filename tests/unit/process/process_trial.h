@@ -20,9 +20,10 @@ struct trial_host {
 /* One program: what it wrote, and its end. */
 struct process_trial {
     struct process process;
-    bool is_interrupted; /* each time that it has written "ready": what it has written can come
-                            before the word that it has started, and until then it cannot be
-                            interrupted */
+    void (*when_ready)(struct process *process); /* each time that it has written "ready": what it
+                                                    has written can come before the word that it
+                                                    has started, and until then it cannot be
+                                                    interrupted */
     struct process_end end;
     size_t missing;
     bool ended;

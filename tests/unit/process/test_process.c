@@ -55,14 +55,14 @@ static void check_interrupt(unsigned layers)
     const char *const arguments[] = {
         "/usr/bin/python3", "-uISc",
         "import subprocess, time\nchild = subprocess.Popen(['sleep', '100'])\n"
-        "try:\n  for _ in range(20): print('ready'); time.sleep(1)\n"
+        "try:\n  for _ in range(8): print('ready'); time.sleep(5)\n"
         "finally: print(f'flushed {child.poll()}\\n', end='')\n", /* at once, among other output */
         NULL};
     struct process_trial trial;
 
     process_trial_begin(host, &trial, arguments);
     process_interrupt(&trial.process); /* there is no program yet */
-    trial.is_interrupted = true;
+    trial.when_ready = process_interrupt;
     process_trial_wait(host, &trial, 0);
     process_interrupt(&trial.process); /* nor is there one now */
     assert_non_null(strstr(trial.output, "flushed None\n"));
@@ -101,13 +101,20 @@ static void test_the_end_says_what_held_the_tree(void **state)
 static void test_what_a_killed_program_has_used_is_known(void **state)
 {
     struct trial_host *host = trial_host_new(LAYERS_OF_TREES);
+    const char *const arguments[] = {"/usr/bin/python3", "-uISc",
+                                     "import time\n"
+                                     "while time.process_time() < 0.5: pass\n"
+                                     "while True: print('ready'); time.sleep(1)",
+                                     NULL};
     struct process_trial trial;
 
     (void)state;
-    process_trial_execute(host, &trial, "while True: pass", 2);
+    process_trial_begin(host, &trial, arguments);
+    trial.when_ready = process_kill;
+    process_trial_wait(host, &trial, 0);
     assert_true(trial.end.killed);
-    assert_true(trial.end.run_seconds > 0.3 && trial.end.run_seconds < 20);
-    assert_true(trial.end.cpu_seconds > 0 && trial.end.cpu_seconds < 20);
+    assert_true(trial.end.run_seconds > 0.3 && trial.end.run_seconds < TRIAL_SOON_SECONDS);
+    assert_true(trial.end.cpu_seconds > 0.3 && trial.end.cpu_seconds < TRIAL_SOON_SECONDS);
     assert_true(trial.end.peak_memory > 1 << 20);
     trial_host_free(host);
 }
