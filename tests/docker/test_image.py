@@ -74,7 +74,7 @@ def serve(engine, docker, image):
         docker("rm", "--force", "--volumes", name)
 
 
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", [pytest.param(user, marks=[pytest.mark.release] * (user == "any user")) for user in USERS])
 def test_the_receipt_names_the_boundary(engine, image, user):
     command = ["docker", "run", "--interactive", "--rm", *USERS[user], image, "--results", "structured"]
     with client.Server(command=command, environment={**os.environ, **engine.environment}) as server:

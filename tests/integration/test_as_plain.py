@@ -1,6 +1,6 @@
 """What a script can find out is what it finds out when `python3 script.py` runs it: each script of as_plain/
 runs that way and in every way of WAYS, and must print the same, end the same and leave the same files; with
-Debian's Python, and with the newest (newest.py) where it is copied.
+Debian's Python, and with the newest (newest.py) where it is copied; with those before it, before a release.
 
 A file of as_plain/ is a group: a line about it, and then the scripts, each after a line `#### name`. A script
 prints what must be equal; what cannot be, such as a pid or an address, it brings into a form that is.
@@ -281,7 +281,8 @@ def runs(request, tmp_path_factory):
         yield all_of_them
 
 
-@pytest.fixture(scope="session", params=newest())
+@pytest.fixture(scope="session", params=[pytest.param(version, marks=[pytest.mark.release] * (version != list(newest())[-1]))
+                                         for version in newest()])
 def newest_runs(request, tmp_path_factory):
     wanted = wanted_by(request, "test_newest_as_plain", newest_runs=request.param)
     with begun(newest()[request.param], wanted, tmp_path_factory.mktemp("newest")) as all_of_them:
