@@ -22,11 +22,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCKED_SECONDS  0.05 /* between two looks whether another one has done */
-#define REMOVAL_SECONDS 1.0  /* between two removals */
+#define LOCKED_SECONDS          0.05 /* between two looks whether another one has done */
+#define RENEWED_REMOVAL_SECONDS 1.0  /* between two removals */
 
 enum {
-    REMOVALS = 10,         /* by a builder that was given up */
+    RENEWED_REMOVALS = 10, /* by a builder that was given up */
     STEP_OPERATIONS = 256, /* files removed in one turn of the loop */
     ASIDE_DIGITS = 8,      /* in the name of a bin/ that a package has changed */
 };
@@ -92,11 +92,11 @@ static bool venv_builder_remove_some(struct venv_builder *builder)
  * processes of it write meanwhile where their files are removed. */
 static bool venv_builder_removes_again(struct venv_builder *builder)
 {
-    if (!is_given_up(builder) || ++builder->removals >= REMOVALS ||
+    if (!is_given_up(builder) || ++builder->removals >= RENEWED_REMOVALS ||
         rmdir(builder->scratch.path) == 0 || errno == ENOENT)
         return false;
     directory_removal_init(&builder->emptying, builder->scratch.fd);
-    continue_in(builder, REMOVAL_SECONDS);
+    continue_in(builder, RENEWED_REMOVAL_SECONDS);
     return true;
 }
 
