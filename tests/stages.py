@@ -186,7 +186,8 @@ class Suite:
         return Stage(name, title, command, accepted=(0, NOTHING_MATCHES), env={**os.environ, **environment})
 
     def choice(self, marks, workers):
-        return ["--matching", self.pattern, "-m", marks, *["--release"] * self.release,
+        # A word of its own would be taken for a path, and another pytest.ini looked for.
+        return [f"--matching={self.pattern}", "-m", marks, *["--release"] * self.release,
                 *(["-n", workers, "--dist", "loadfile"] if workers else [])]
 
     def sanitized_integration(self, marks, workers=0):
