@@ -117,6 +117,11 @@ void ahead_pool_close(struct ahead_pool *pool)
     expectation_close(&pool->expectation, clock_seconds());
 }
 
+void ahead_pool_open(struct ahead_pool *pool)
+{
+    expectation_open(&pool->expectation);
+}
+
 /* Of the containers only those that the expected order could take are counted. */
 static void ahead_pool_restock(struct ahead_pool *pool)
 {

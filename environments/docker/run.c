@@ -41,6 +41,8 @@ static void docker_run_finish(struct docker_run *run)
     struct process_end end = docker_tree_conclude(run->tree, run->started_at, run->order->python);
 
     end.ahead_seconds = run->tree->ahead_seconds;
+    if (run->tree->output.has_words && run->ahead)
+        ahead_pool_open(run->pool);
     if (run->tree->output.has_words && run->pool)
         ahead_pool_expect(run->pool, STEAL_PTR(run->order));
     docker_tree_leave(STEAL_PTR(run->tree));

@@ -246,7 +246,9 @@ struct waiting *forecast_take(struct forecast *forecast)
     if (!zygote)
         return python;
     waiting_room_use(&forecasts->zygotes, zygote, clock_seconds());
-    if (!(python && python->is_ready))
+    if (python && python->is_ready)
+        expectation_open(&forecast->zygote);
+    else
         expectation_raise(&forecast->pythons);
     return python;
 }

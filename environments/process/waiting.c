@@ -1,5 +1,7 @@
 #include "environments/process/waiting.h"
 
+#include <math.h>
+
 void waiting_init(struct waiting *waiting)
 {
     list_init(&waiting->link);
@@ -18,7 +20,14 @@ void expectation_raise(struct expectation *expectation)
 
 void expectation_close(struct expectation *expectation, double now)
 {
-    expectation->closed_until = now + WAITING_RETRY_SECONDS;
+    expectation->pause =
+        fmin(fmax(2 * expectation->pause, WAITING_PAUSE_SECONDS), WAITING_PAUSE_MOST);
+    expectation->closed_until = now + expectation->pause;
+}
+
+void expectation_open(struct expectation *expectation)
+{
+    expectation->pause = 0;
 }
 
 void waiting_room_init(struct waiting_room *room, const struct waiting_rules *rules)

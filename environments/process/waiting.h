@@ -13,7 +13,9 @@
 
 #define WAITING_SECONDS       300. /* after which nobody is expected to come back */
 #define WAITING_QUIET_SECONDS 30.  /* after which one is enough for an expectation */
-#define WAITING_RETRY_SECONDS 60.  /* until a maker that failed is asked again */
+#define WAITING_PAUSE_SECONDS                                                                      \
+    1. /* until a maker that failed is asked again, twice as long each time */
+#define WAITING_PAUSE_MOST 60. /* seconds */
 
 /* In a full room nothing gives way sooner. Where more are expected than have room, each would end
  * what another one had just begun, and nothing would ever be ready. */
@@ -25,6 +27,7 @@ enum { WAITING_EQUAL = 4 }; /* for one expectation, at most */
 struct expectation {
     unsigned wanted;     /* how many are to wait */
     double used;         /* when one was taken last */
+    double pause;        /* seconds, since the last failure; 0: what was made was of use */
     double closed_until; /* none is made before */
 };
 
@@ -91,8 +94,11 @@ void waiting_room_end(struct waiting_room *room, const struct expectation *expec
 /* Somebody came before one was ready: more are wanted. */
 void expectation_raise(struct expectation *expectation);
 
-/* A maker has failed, or what it made. */
+/* A maker has failed, or what it made: where a machine is busy for a moment, not for long. */
 void expectation_close(struct expectation *expectation, double now);
+
+/* What was made has been of use. */
+void expectation_open(struct expectation *expectation);
 
 void waiting_init(struct waiting *waiting);
 

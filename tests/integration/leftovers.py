@@ -93,7 +93,7 @@ def waiting(server):
     return [pid for pid in descendants(server.process.pid) if waits_for_code(pid)]
 
 
-def until_made(condition, again, seconds=PATIENCE):
+def until_made(condition, again, seconds=2 * PATIENCE):
     """Waits until CONDITION(), of what is made ready for calls to come. What is not ready within two seconds is ended,
     as on a busy machine, and made anew for the next call only: AGAIN() makes one."""
     for _ in range(seconds // READY):
@@ -103,7 +103,7 @@ def until_made(condition, again, seconds=PATIENCE):
     return False
 
 
-def until_one_waits(server, again, seconds=PATIENCE):
+def until_one_waits(server, again, seconds=2 * PATIENCE):
     """Waits until a Python waits for the next call of SERVER."""
     return until_made(lambda: waiting(server), again, seconds)
 

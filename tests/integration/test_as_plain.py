@@ -239,7 +239,7 @@ class Runs:
         return folder_of(connection.call_tool("run_python", arguments)["structuredContent"]["working_directory"])
 
     def wait_for_copy(self, connection, way):
-        for _ in range(4):  # one that is not ready within two seconds is ended, and only a call brings another one
+        for _ in range(8):  # one that is not ready within two seconds is ended, and only a call brings another one
             if until(lambda: is_waited_for(connection.folder.name), 15):
                 return
             self.used(connection, way)

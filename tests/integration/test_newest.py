@@ -21,7 +21,7 @@ def server(version):
     python = {"type": "system", "executable": newest()[version], "isolation": "sandbox"}
     with Watched(config={"environments": {"python": python}, **test_session_forks.CONFIG}) as server:
         server.initialize()
-        # If the first copy of a zygote is not ready within two seconds, there is no other one for a minute.
+        # If the first copy of a zygote is late, there is no other one for a second or more.
         assert until(lambda: copy(server) and ours(server, is_zygote), 100)
         yield server
 

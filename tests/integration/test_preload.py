@@ -346,7 +346,7 @@ def all_ahead(environment, tmp_path):
     state = {"XDG_STATE_HOME": str(tmp_path)}
     with Watched(config=config, environment=state) as server:
         server.initialize()
-        # Where all is slow the first copy of a zygote may be late, and then there is no other one for a minute.
+        # Where all is slow the first copy of a zygote may be late, and then there is no other one for a while.
         assert until(lambda: call(server, WHEN)["stdout"] == AHEAD, 2 * PATIENCE)
         yield server, config, state
 

@@ -33,7 +33,7 @@ def serving(system=(), command=None, **settings):
 @pytest.fixture
 def server():
     with serving() as server:
-        # If the first copy of a zygote is not ready within two seconds, there is no other one for a minute.
+        # If the first copy of a zygote is late, there is no other one for a second or more.
         assert until(lambda: copy(server) and ours(server, is_zygote), 100)
         yield server
 

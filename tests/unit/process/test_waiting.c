@@ -184,11 +184,29 @@ static void test_after_a_failure_nothing_is_made_for_a_while(void **state)
     assert_false(restock(bakery, 0, 1.));
     bakery->is_broken = false;
     expectation_close(&bakery->customers[0].expectation, 1.);
-    assert_false(restock(bakery, 0, WAITING_RETRY_SECONDS));
-    assert_true(restock(bakery, 1, 2.));
+    assert_false(restock(bakery, 0, 0.9 + WAITING_PAUSE_SECONDS));
+    assert_true(restock(bakery, 1, 0.9 + WAITING_PAUSE_SECONDS));
     expect_waiting(bakery, 0, 1);
-    assert_true(restock(bakery, 0, 1. + WAITING_RETRY_SECONDS));
+    assert_true(restock(bakery, 0, 1. + WAITING_PAUSE_SECONDS));
     expect_waiting(bakery, 1, 1);
+}
+
+static void test_the_while_grows_until_what_is_made_is_of_use(void **state)
+{
+    struct bakery *bakery = *state;
+    struct expectation *expectation = &bakery->customers[0].expectation;
+
+    for (double pause = WAITING_PAUSE_SECONDS; pause < WAITING_PAUSE_MOST; pause *= 2) {
+        expectation_close(expectation, 1.);
+        assert_true(expectation->closed_until == 1. + pause);
+    }
+    for (int i = 0; i < 2; i++) {
+        expectation_close(expectation, 1.);
+        assert_true(expectation->closed_until == 1. + WAITING_PAUSE_MOST);
+    }
+    expectation_open(expectation);
+    expectation_close(expectation, 1.);
+    assert_true(expectation->closed_until == 1. + WAITING_PAUSE_SECONDS);
 }
 
 static void test_what_nobody_comes_for_expires(void **state)
@@ -246,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup(test_in_a_full_room_nothing_gives_way_that_was_just_begun, set_up),
         cmocka_unit_test_setup(test_the_latest_stays_whatever_its_memory, set_up),
         cmocka_unit_test_setup(test_after_a_failure_nothing_is_made_for_a_while, set_up),
+        cmocka_unit_test_setup(test_the_while_grows_until_what_is_made_is_of_use, set_up),
         cmocka_unit_test_setup(test_what_nobody_comes_for_expires, set_up),
         cmocka_unit_test_setup(test_one_is_enough_when_it_is_quiet, set_up),
         cmocka_unit_test_setup(test_what_is_expected_no_more_is_ended, set_up),
