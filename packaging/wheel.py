@@ -18,8 +18,8 @@ class Wheel:
         return {name.partition(part)[2]: contents for name, contents in sorted(self.files.items()) if part in name}
 
     def programs(self):
-        """name -> contents of what has to lie in one folder."""
-        return self._below(".data/scripts/")
+        """name -> contents of the program and its helper programs, which also work in one folder."""
+        return {**self._below(".data/scripts/"), **self._below(".data/data/libexec/pyexecd/")}
 
     def licences(self):
         """name -> text: of pyexecd itself, and of what is linked into its programs."""

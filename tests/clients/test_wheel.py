@@ -123,6 +123,12 @@ def test_program_and_package_say_one_version(venv, tmp_path):
     assert VERSION in run_in(tmp_path, venv / "bin/pyexecd", "--version")
 
 
+def test_one_program_is_on_path(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        on_path = {name.partition(".data/scripts/")[2] for name in archive.namelist()}
+    assert on_path - {""} == {"pyexecd"}
+
+
 def test_a_script_runs(venv, tmp_path):
     assert run_in(tmp_path, venv / "bin/pyexecd", "run", "-c", "print(6 * 7)") == "42\n"
 
