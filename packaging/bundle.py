@@ -24,6 +24,8 @@ def manifest(wheel):
         "display_name": "Python",
         "version": wheel.version,
         "description": "Runs the Python that the model writes, each run in a sandbox of its own",
+        "long_description": "Nothing that a run starts outlives it. Where Linux has a sandbox, a run has no network and sees no "
+                            "files but its own and those that the user allows. Each result says how the run was held.",
         "author": {"name": "The pyexecd authors"},
         "license": "Apache-2.0",
         "keywords": ["python", "sandbox", "code execution"],
@@ -34,6 +36,7 @@ def manifest(wheel):
         },
         "tools": [{"name": "run_python", "description": "Runs a script; returns its output, files and pictures"}],
         "tools_generated": True,
+        "prompts_generated": True,
         "compatibility": {"platforms": ["linux"]},
     }
 

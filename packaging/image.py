@@ -6,13 +6,11 @@
 It has the Dockerfile, the configurations and the programs of WHEEL. The same wheel has the same tar.
 """
 
-import gzip
-import io
 import pathlib
 import sys
-import tarfile
 
-from wheel import Wheel, epoch
+import archive
+from wheel import Wheel
 
 PARTS = pathlib.Path(__file__).with_name("image")
 
@@ -25,14 +23,5 @@ def files(wheel):
     return {**found, **wheel.placed("pyexecd", "licenses")}
 
 
-def write(wheel, output):
-    with gzip.GzipFile(filename="", fileobj=output, mode="wb", mtime=epoch()) as compressed, \
-            tarfile.open(fileobj=compressed, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, (contents, mode) in files(wheel).items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode, entry.mtime = len(contents), mode, epoch()
-            archive.addfile(entry, io.BytesIO(contents))
-
-
 if __name__ == "__main__":
-    write(Wheel(sys.argv[1]), sys.stdout.buffer)
+    archive.write(files(Wheel(sys.argv[1])), sys.stdout.buffer)

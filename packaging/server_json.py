@@ -3,7 +3,7 @@
     server_json.py WHEEL
 
 The registry takes a name only from who owns its namespace. The README says the same name: by that the
-registry knows that the package on PyPI belongs to it.
+registry knows that the package on PyPI belongs to it. That on npm says it in its package.json.
 """
 
 import hashlib
@@ -13,6 +13,32 @@ import sys
 from wheel import Wheel
 
 NAME = "io.github.pyexecd/pyexecd"
+ARGUMENTS = [{
+    "type": "named",
+    "name": "--project",
+    "description": "A folder that scripts may read",
+    "format": "filepath",
+    "isRequired": False,
+}]
+VARIABLES = [{
+    "name": "PYEXECD_CONFIG",
+    "description": "The configuration, instead of ~/.config/pyexecd/config.yaml",
+    "format": "filepath",
+    "isRequired": False,
+}]
+
+
+def package(wheel, registry, hint, **more):
+    return {
+        "registryType": registry,
+        "identifier": wheel.name,
+        "version": wheel.version,
+        **more,
+        "runtimeHint": hint,
+        "transport": {"type": "stdio"},
+        "packageArguments": ARGUMENTS,
+        "environmentVariables": VARIABLES,
+    }
 
 
 def entry(wheel):
@@ -22,14 +48,10 @@ def entry(wheel):
         "title": "pyexecd",
         "description": "Runs the Python that language models write, each run in a sandbox of its own",
         "version": wheel.version,
-        "packages": [{
-            "registryType": "pypi",
-            "identifier": wheel.name,
-            "version": wheel.version,
-            "fileSha256": hashlib.sha256(wheel.path.read_bytes()).hexdigest(),
-            "runtimeHint": "uvx",
-            "transport": {"type": "stdio"},
-        }],
+        "packages": [
+            package(wheel, "pypi", "uvx", fileSha256=hashlib.sha256(wheel.path.read_bytes()).hexdigest()),
+            package(wheel, "npm", "npx"),
+        ],
     }
 
 

@@ -4,6 +4,8 @@ import os
 import pathlib
 import zipfile
 
+MACHINES = {"x86_64": "x64", "aarch64": "arm64"}  # as Node calls them
+
 
 class Wheel:
     """The wheel at PATH."""
@@ -11,6 +13,7 @@ class Wheel:
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self.name, self.version = self.path.name.split("-")[:2]
+        self.machine = next(ours for name, ours in MACHINES.items() if self.path.stem.endswith(name))
         with zipfile.ZipFile(self.path) as archive:
             self.files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 

@@ -1,14 +1,23 @@
 """What `./dev` makes for other machines, built once for all tests of a run."""
 
+import subprocess
+
 import installed
 import pytest
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory):
+def signing_key(tmp_path_factory):
+    path = tmp_path_factory.mktemp("key") / "key.pem"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory, signing_key):
     """The folder with all that is released."""
     installed.python("wheel")
-    return installed.made_by("release", tmp_path_factory.mktemp("release"))
+    return installed.made_by("release", tmp_path_factory.mktemp("release"), "--key", signing_key)
 
 
 @pytest.fixture(scope="session")

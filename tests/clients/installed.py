@@ -36,9 +36,9 @@ def run(*command, home, timeout=180, **more):
                           capture_output=True, text=True, timeout=timeout)
 
 
-def made_by(command, folder):
-    """The folder FOLDER with what `./dev COMMAND` puts into it."""
-    done = subprocess.run([ROOT / "dev", command, folder], stdin=subprocess.DEVNULL,
+def made_by(command, folder, *options):
+    """The folder FOLDER with what `./dev COMMAND OPTIONS` puts into it."""
+    done = subprocess.run([ROOT / "dev", command, *options, folder], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=BUILD_SECONDS)
     assert done.returncode == 0, done.stdout

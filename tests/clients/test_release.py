@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import tarfile
@@ -17,6 +18,9 @@ pytestmark = pytest.mark.heavy
 PYTHON = "/usr/bin/python3"
 VERSION = re.search(r"version: '(.*?)'", (installed.ROOT / "meson.build").read_text()).group(1)
 FIRST_RESULT = installed.ROOT / "tests/fresh/first_result.py"
+NODE_MACHINE = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
+PLUGIN = f"linux.{NODE_MACHINE}.pyexecd-{VERSION}.tar.gz"
+PROGRAMS = f"pyexecd-linux-{NODE_MACHINE}-{VERSION}.tgz"
 SCHEMAS = "internal/validators/schemas"
 
 
@@ -29,12 +33,32 @@ def test_the_checksums_are_of_all_files(release):
                           capture_output=True, text=True)
     assert done.returncode == 0, done
     named = {line.split(": ")[0] for line in done.stdout.splitlines()}
-    assert named == {path.name for path in release.iterdir()} - {"SHA256SUMS"}
+    assert named == {path.name for path in release.iterdir()} - {"SHA256SUMS", "SHA256SUMS.sig"}
     parts = {re.sub(r"^pyexecd-\d+\.\d+\.\d+", "", name) for name in named}
     assert {part for part in parts if not part.startswith("-py3-none-")} == {
         "-source.tar.gz", "-image.tar.gz", "-image.tar.gz.cdx.json", ".cdx.json", ".mcpb", ".mcpb.cdx.json",
-        ".tar.gz", "server.json"}
-    assert len(parts) == 9
+        ".tar.gz", "server.json", PLUGIN, f"{PLUGIN}.cdx.json", ".tgz", PROGRAMS, f"{PROGRAMS}.cdx.json"}
+    assert len(parts) == 14
+
+
+def verified(public_key, signed, signature):
+    return subprocess.run(["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", public_key, "-in", signed,
+                           "-sigfile", signature], capture_output=True).returncode == 0
+
+
+def test_the_checksums_are_signed(release, signing_key, tmp_path):
+    public, changed = tmp_path / "public.pem", tmp_path / "changed"
+    subprocess.run(["openssl", "pkey", "-in", signing_key, "-pubout", "-out", public], check=True)
+    changed.write_bytes((release / "SHA256SUMS").read_bytes() + b"\n")
+    assert verified(public, release / "SHA256SUMS", release / "SHA256SUMS.sig")
+    assert not verified(public, changed, release / "SHA256SUMS.sig")
+
+
+def test_without_its_key_nothing_is_built(tmp_path):
+    done = subprocess.run([installed.ROOT / "dev", "release", "--key", tmp_path / "none", tmp_path / "release"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "no key" in done.stderr, done
+    assert not (tmp_path / "release").exists()
 
 
 @pytest.mark.release
@@ -45,18 +69,20 @@ def test_a_second_build_is_equal(release, tmp_path, monkeypatch):
         assert digest(path) == digest(release / path.name), path.name
 
 
-@pytest.mark.parametrize("form", ["image", "bundle", "server_json"])
+@pytest.mark.parametrize("form", ["image", "bundle", "plugin", "npm launcher", "npm programs", "server_json"])
 def test_what_is_made_from_the_wheel_is_equal_when_it_is_made_again(release, form):
-    made_as = {"image": "*-image.tar.gz", "bundle": "*.mcpb", "server_json": "server.json"}
+    made_as = {"image": "*-image.tar.gz", "bundle": "*.mcpb", "plugin": PLUGIN, "npm launcher": f"pyexecd-{VERSION}.tgz",
+               "npm programs": PROGRAMS, "server_json": "server.json"}
+    program, *part = form.split()
     (before,), (wheel,) = release.glob(made_as[form]), release.glob("*.whl")
     commit_time = subprocess.run(["git", "-c", f"safe.directory={installed.ROOT}", "log", "-1", "--format=%ct"],
                                  cwd=installed.ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    again = subprocess.run([PYTHON, installed.ROOT / f"packaging/{form}.py", wheel], capture_output=True, check=True,
+    again = subprocess.run([PYTHON, installed.ROOT / f"packaging/{program}.py", *part, wheel], capture_output=True, check=True,
                            env={**os.environ, "SOURCE_DATE_EPOCH": commit_time}).stdout
     assert again == before.read_bytes()
 
 
-@pytest.mark.parametrize("form", ["*.whl", "*-image.tar.gz", "*.mcpb"])
+@pytest.mark.parametrize("form", ["*.whl", "*-image.tar.gz", "*.mcpb", PLUGIN, PROGRAMS])
 def test_a_bill_names_what_it_is_of_and_what_is_linked_into_it(release, form):
     (artefact,), (wheel,) = release.glob(form), release.glob("*.whl")
     name = f"pyexecd-{VERSION}" if artefact == wheel else artefact.name
@@ -115,9 +141,10 @@ def test_the_entry_of_the_registry_is_valid(release):
     schema = schema_of(entry)
     assert schema["$id"] == entry["$schema"]
     jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(entry)
-    (package,) = entry["packages"]
+    python, node = entry["packages"]
     (wheel,) = release.glob("*.whl")
-    assert package["fileSha256"] == digest(wheel) and package["version"] == entry["version"] == VERSION
+    assert python["fileSha256"] == digest(wheel)
+    assert python["version"] == node["version"] == entry["version"] == VERSION
     # By this the registry knows that the package is of who has made the entry.
     assert f"mcp-name: {entry['name']} " in (installed.ROOT / "README.md").read_text()
 
