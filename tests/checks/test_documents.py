@@ -66,5 +66,10 @@ def test_the_schema_for_editors_is_where_it_is_installed():
     assert named in usual
 
 
+def test_the_changelog_has_an_entry_for_this_version():
+    (version,) = re.findall(r"^  version: '(.*)',$", tree.text("meson.build"), re.MULTILINE)
+    assert re.search(rf"^## {re.escape(version)}\b", tree.text("CHANGELOG.md"), re.MULTILINE)
+
+
 def test_readme_is_there():
     assert tree.text("README.md").startswith("# pyexecd")
