@@ -84,7 +84,7 @@ static int docker_run_take_code(struct docker_run *run, struct error *err)
     return 0;
 }
 
-/* The container that was taken has not begun: the run gets one of its own. */
+/* Its container has not begun: the run gets another one. */
 static void docker_run_start_anew(struct docker_run *run)
 {
     struct error_rest rest;

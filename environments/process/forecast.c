@@ -234,7 +234,8 @@ struct waiting *forecast_zygote(const struct forecast *forecast)
     return zygote && zygote->is_ready ? zygote : NULL;
 }
 
-/* The caller holds FORECAST. What is due has come too late: it is started behind this process. */
+/* The caller holds FORECAST. If it is due, it has come too late: it is started behind this process.
+ */
 struct waiting *forecast_take(struct forecast *forecast)
 {
     struct forecasts *forecasts = forecast->forecasts;

@@ -27,7 +27,7 @@ enum { WAITING_EQUAL = 4 }; /* for one expectation, at most */
 struct expectation {
     unsigned wanted;     /* how many are to wait */
     double used;         /* when one was taken last */
-    double pause;        /* seconds, since the last failure; 0: what was made was of use */
+    double pause;        /* seconds, since the last failure; 0: the last one was of use */
     double closed_until; /* none is made before */
 };
 
@@ -85,7 +85,7 @@ void waiting_room_use(struct waiting_room *room, struct waiting *waiting, double
 /* Ends the oldest, except LATEST, until MORE fit into the room. */
 void waiting_room_bound(struct waiting_room *room, const struct waiting *latest, unsigned more);
 
-/* Ends those that nobody has come for. False: the room is empty. */
+/* Ends all that have waited in vain. False: the room is empty. */
 bool waiting_room_expire(struct waiting_room *room, double now);
 
 /* Ends all that wait for EXPECTATION. */
@@ -94,10 +94,11 @@ void waiting_room_end(struct waiting_room *room, const struct expectation *expec
 /* Somebody came before one was ready: more are wanted. */
 void expectation_raise(struct expectation *expectation);
 
-/* A maker has failed, or what it made: where a machine is busy for a moment, not for long. */
+/* A maker has failed, or its product: the pause is short at first, as a machine may be busy for a
+ * moment. */
 void expectation_close(struct expectation *expectation, double now);
 
-/* What was made has been of use. */
+/* EXPECTATION has been of use: the next failure has a short pause again. */
 void expectation_open(struct expectation *expectation);
 
 void waiting_init(struct waiting *waiting);
