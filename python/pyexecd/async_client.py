@@ -11,7 +11,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type,
 from . import calls
 from .calls import Blocks, Files
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallTimeout, ToolError
+from .errors import CallTimeout, ProtocolError, ToolError
+from .provider_calls import ModelCall, calls_in
+from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
 
 OnProgress = Callable[[str], None]
@@ -105,6 +107,48 @@ class AsyncClient:
                         on_progress: Optional[OnProgress] = None) -> ToolResult:
         """As `Client.call_tool()`."""
         return tool_result(await self._call(name, arguments or {}, on_progress))
+
+    async def tools(self, provider: str) -> List[Any]:
+        """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
+        "openai-responses", "anthropic" or "gemini".
+
+        `run_code_blocks` is not among them: it is for programs that get messages with code.
+
+        Raises ValueError for another provider."""
+        return declared(provider, await self.list_tools())
+
+    async def answer(self, said: Any, *, on_progress: Optional[OnProgress] = None) -> List[Any]:
+        """Does what a model asks for: the answers to its tool calls, in their order and in the form of its provider.
+        The calls run at the same time. A call that fails has an answer as well, from which the model learns why.
+
+        Args:
+            said: a response of the model, a message of it, one tool call, or a list of them: an object of the SDKs of
+                OpenAI, Anthropic or Google, or a dict of the same form. A response without calls has no answers. A call
+                of a tool that the server has not is answered with an error: a program with tools of its own hands over
+                the other calls one by one.
+            on_progress: as in `run_python()`.
+
+        Returns:
+            Messages of the role "tool" (openai), `function_call_output` items (openai-responses), `tool_result` blocks
+            for a message of the user (anthropic), or `functionResponse` parts for one (gemini).
+
+        Raises:
+            TypeError: SAID is nothing of that kind.
+            ConnectionLost, CallTimeout.
+        """
+        tasks = [asyncio.ensure_future(self._answer(call, on_progress)) for call in calls_in(said)]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _answer(self, call: ModelCall, on_progress: Optional[OnProgress]) -> Any:
+        try:
+            params = {"name": call.name, "arguments": call.arguments()}
+            return call.answered(await self._request("tools/call", params, on_progress, self._timeout))
+        except (ProtocolError, ValueError) as error:
+            return call.failed(error)
 
     async def _start(self) -> None:
         """Starts the server, once: a call that is cancelled meanwhile leaves that to the others."""

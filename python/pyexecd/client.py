@@ -13,7 +13,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type,
 from . import calls
 from .calls import Blocks, Files
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallCancelled, CallTimeout, ConnectionLost, ToolError
+from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
+from .provider_calls import ModelCall, calls_in
+from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
@@ -155,6 +157,43 @@ class Client:
         """Calls any tool of the server, with arguments as its schema has them."""
         return tool_result(self._call(name, arguments or {}, on_progress, cancel))
 
+    def tools(self, provider: str) -> List[Any]:
+        """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
+        "openai-responses", "anthropic" or "gemini".
+
+        `run_code_blocks` is not among them: it is for programs that get messages with code.
+
+        Raises ValueError for another provider."""
+        return declared(provider, self.list_tools())
+
+    def answer(self, said: Any, *, on_progress: Optional[OnProgress] = None,
+               cancel: Optional[threading.Event] = None) -> List[Any]:
+        """Does what a model asks for: the answers to its tool calls, in their order and in the form of its provider.
+        The calls run at the same time. A call that fails has an answer as well, from which the model learns why.
+
+        Args:
+            said: a response of the model, a message of it, one tool call, or a list of them: an object of the SDKs of
+                OpenAI, Anthropic or Google, or a dict of the same form. A response without calls has no answers. A call
+                of a tool that the server has not is answered with an error: a program with tools of its own hands over
+                the other calls one by one.
+            on_progress, cancel: as in `run_python()`.
+
+        Returns:
+            Messages of the role "tool" (openai), `function_call_output` items (openai-responses), `tool_result` blocks
+            for a message of the user (anthropic), or `functionResponse` parts for one (gemini).
+
+        Raises:
+            TypeError: SAID is nothing of that kind.
+            ConnectionLost, CallTimeout, CallCancelled.
+        """
+        calls_made = calls_in(said)
+        with contextlib.ExitStack() as stack:
+            waiting = [stack.enter_context(contextlib.closing(_Waiting(self._connection, self._timeout)))
+                       for _ in calls_made]
+            answers = [_begin_answer(call, each) for call, each in zip(calls_made, waiting)]
+            return [answer or _model_answer(call, each, on_progress, cancel)
+                    for call, each, answer in zip(calls_made, waiting, answers)]
+
     def _call(self, name: str, arguments: Mapping[str, Any], on_progress: Optional[OnProgress],
               cancel: Optional[threading.Event]) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = self._request("tools/call", calls.tool_call(name, arguments),
@@ -173,38 +212,68 @@ class Client:
     def _request(self, method: str, params: Mapping[str, Any], *, on_progress: Optional[OnProgress] = None,
                  cancel: Optional[threading.Event] = None, timeout: Optional[float] = None) -> Any:
         """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
-        news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
-        call: Optional[Call] = None
-        try:
-            call = self._connection.request(method, params, news.put)
-            deadline = None if timeout is None else time.monotonic() + timeout
-            return _answer(news, on_progress, cancel, deadline)
-        except BaseException:
-            if call:
-                with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
-                    call.cancel()
-            raise
+        with contextlib.closing(_Waiting(self._connection, timeout)) as waiting:
+            waiting.send(method, params)
+            return waiting.answer(on_progress, cancel)
 
 
-def _answer(news: queue.SimpleQueue[Union[Progress, Answer]], on_progress: Optional[OnProgress],
-            cancel: Optional[threading.Event], deadline: Optional[float]) -> Any:
-    while True:
+class _Waiting:
+    """A request, and the wait for its answer, which takes at most TIMEOUT seconds from now on."""
+
+    def __init__(self, connection: Connection, timeout: Optional[float]) -> None:
+        self._connection = connection
+        self._news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        self._call: Optional[Call] = None
+
+    def send(self, method: str, params: Mapping[str, Any]) -> None:
+        self._call = self._connection.request(method, params, self._news.put)
+
+    def close(self) -> None:
+        """Cancels the request unless it is answered."""
+        if self._call:
+            with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
+                self._call.cancel()
+
+    def answer(self, on_progress: Optional[OnProgress], cancel: Optional[threading.Event]) -> Any:
+        while True:
+            event = self._event(cancel)
+            if isinstance(event, Answer):
+                if event.error:
+                    raise event.error
+                return event.result
+            if event and on_progress:
+                on_progress(event.message)
+
+    def _event(self, cancel: Optional[threading.Event]) -> Union[Progress, Answer, None]:
+        """The next event. None: it has not come before the next look at CANCEL."""
         if cancel and cancel.is_set():
             raise CallCancelled("the call was cancelled")
-        left = None if deadline is None else deadline - time.monotonic()
+        left = None if self._deadline is None else self._deadline - time.monotonic()
         if left is not None and left <= 0:
             raise CallTimeout("no answer came within the timeout of the client")
         waits = [seconds for seconds in (left, POLL_SECONDS if cancel else None) if seconds is not None]
         try:
-            event = news.get(timeout=min(waits)) if waits else news.get()
+            return self._news.get(timeout=min(waits)) if waits else self._news.get()
         except queue.Empty:
-            continue
-        if isinstance(event, Answer):
-            if event.error:
-                raise event.error
-            return event.result
-        if on_progress:
-            on_progress(event.message)
+            return None
+
+
+def _begin_answer(call: ModelCall, waiting: _Waiting) -> Optional[Any]:
+    """Sends CALL. An answer already where it cannot be sent: what the model has written is no call."""
+    try:
+        waiting.send("tools/call", {"name": call.name, "arguments": call.arguments()})
+    except ValueError as error:
+        return call.failed(error)
+    return None
+
+
+def _model_answer(call: ModelCall, waiting: _Waiting, on_progress: Optional[OnProgress],
+                  cancel: Optional[threading.Event]) -> Any:
+    try:
+        return call.answered(waiting.answer(on_progress, cancel))
+    except ProtocolError as error:
+        return call.failed(error)
 
 
 class Session:
