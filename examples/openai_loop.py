@@ -4,13 +4,12 @@
     pip install openai
     OPENAI_API_KEY=... python3 openai_loop.py MODEL 'What is the 100th prime number?'
 
-The conversation works in a directory of its own, so what one call writes, the next one reads. A call that fails has an
+All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
 answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.
 """
 
 import os
 import sys
-import tempfile
 from typing import Any, List
 
 import openai
@@ -20,15 +19,14 @@ import pyexecd
 def main(name: str, question: str) -> str:
     model = openai.OpenAI()
     items: List[Any] = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
-        with pyexecd.Client(os.environ.get("PYEXECD"), config={"working_directory": directory}) as client:
-            tools = client.tools("openai-responses")
-            while True:
-                said = model.responses.create(model=name, tools=tools, input=items)
-                results = client.answer(said)
-                if not results:
-                    return said.output_text
-                items += [*said.output, *results]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        tools = client.tools("openai-responses")
+        while True:
+            said = model.responses.create(model=name, tools=tools, input=items)
+            results = client.answer(said)
+            if not results:
+                return said.output_text
+            items += [*said.output, *results]
 
 
 if __name__ == "__main__":

@@ -4,14 +4,13 @@
     OPENAI_API_KEY=... python3 tool_loop.py MODEL 'What is the 100th prime number?'
 
 OPENAI_BASE_URL names another server with the same API, such as one of vLLM or Ollama; PYEXECD another program than the
-installed one. The conversation works in a directory of its own, so what one call writes, the next one reads. A call that
+installed one. All calls of a client work in one directory, so what one call writes, the next one reads. A call that
 fails has an answer, too, and the model reads what went wrong.
 """
 
 import json
 import os
 import sys
-import tempfile
 import urllib.request
 from typing import Any, List
 
@@ -31,15 +30,14 @@ def complete(name: str, messages: List[Any], tools: List[Any]) -> Any:
 
 def main(name: str, question: str) -> Any:
     messages: List[Any] = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
-        with pyexecd.Client(os.environ.get("PYEXECD"), config={"working_directory": directory}) as client:
-            tools = client.tools("openai")
-            while True:
-                message = complete(name, messages, tools)
-                results = client.answer(message)
-                if not results:
-                    return message["content"]
-                messages += [message, *results]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        tools = client.tools("openai")
+        while True:
+            message = complete(name, messages, tools)
+            results = client.answer(message)
+            if not results:
+                return message["content"]
+            messages += [message, *results]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ PYEXECD is the program. What the model says last is printed.
 import asyncio
 import os
 import sys
-import tempfile
 from typing import Any, List, Optional
 
 import openai
@@ -18,15 +17,14 @@ import pyexecd
 async def main(name: str, question: str) -> Optional[str]:
     model = openai.AsyncOpenAI()
     messages: List[Any] = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
-        async with pyexecd.AsyncClient(os.environ["PYEXECD"], config={"working_directory": directory}) as client:
-            tools = await client.tools("openai")
-            while True:
-                said = await model.chat.completions.create(model=name, tools=tools, messages=messages)
-                results = await client.answer(said)
-                if not results:
-                    return said.choices[0].message.content
-                messages += [said.choices[0].message, *results]
+    async with pyexecd.AsyncClient(os.environ["PYEXECD"]) as client:
+        tools = await client.tools("openai")
+        while True:
+            said = await model.chat.completions.create(model=name, tools=tools, messages=messages)
+            results = await client.answer(said)
+            if not results:
+                return said.choices[0].message.content
+            messages += [said.choices[0].message, *results]
 
 
 if __name__ == "__main__":
