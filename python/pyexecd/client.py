@@ -8,12 +8,14 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
-from .calls import Blocks, Files
+from .calls import Blocks
 from .connection import Answer, Call, Connection, Progress
 from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
+from .process import Command, Config, Path
+from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
 from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
@@ -40,21 +42,22 @@ class Client:
         url: connects to a server that runs already: `http://...`, `https://...`, `unix:/path`, `unix:///path#/mcp`
             (HTTP) or `tcp://host:port`.
         socket: the same, by the path of a unix socket.
-        token: for a server that wants one.
+        token: for a server at a URL that wants one.
         environ: environment variables of the server that is started. Default: all of this process.
         timeout: seconds that one call may take in all, preparation included; then it is cancelled and CallTimeout is
             raised. Default: no limit but the server's.
         cwd: the directory that the server is started in; scripts may read it. Default: that of this process.
 
     Raises:
+        ConfigurationError: the server does not accept its configuration.
         ConnectionLost: the server cannot be started or reached.
+        ValueError, TypeError: the arguments do not fit together.
     """
 
-    def __init__(self, command: Union[Sequence[str], str, None] = None, *,
-                 config: Union[str, Mapping[str, Any], None] = None, url: Optional[str] = None,
-                 socket: Optional[str] = None, token: Optional[str] = None,
+    def __init__(self, command: Command = None, *, config: Config = None, url: Optional[str] = None,
+                 socket: Optional[Path] = None, token: Optional[str] = None,
                  environ: Optional[Mapping[str, str]] = None, timeout: Optional[float] = None,
-                 cwd: Optional[str] = None) -> None:
+                 cwd: Optional[Path] = None) -> None:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
         self._connection = Connection(transport)
@@ -93,7 +96,9 @@ class Client:
             environment_definition: an environment of this call's own, such as
                 `{"type": "venv", "pip_packages": ["numpy"]}`, where the operator allows it.
             timeout: seconds after which the program is stopped; the server's default is 30.
-            files: files to put into the working directory first: `{path: str or bytes}`.
+            files: files to put into the working directory first: `{path: content}`, where a content is str, bytes, or
+                the path of a file on this machine as an `os.PathLike`; or a list of such paths, which keep their names.
+                More than 3 MB go ahead in calls of their own.
             working_directory: that of an earlier result, to go on with its files.
             session: "new" to keep the Python, or the `session` of an earlier result to go on with it.
             fork: instead of `session`, the `session` of an earlier result to go on in a copy of it. The result has the
@@ -103,11 +108,17 @@ class Client:
             cancel: when this event is set, the call is cancelled and CallCancelled is raised.
 
         Raises:
+            CallRefused: nothing was run, as an argument does not fit, the session has ended or the server is busy.
+            TypeError: CODE or one of FILES is of another type.
             ConnectionLost, ProtocolError, CallTimeout, CallCancelled.
         """
+        if are_many(files):
+            check_place(session, fork)
+            working_directory = self._ship(files, environment, environment_definition, working_directory, cancel)
+            files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        return run_result(self._call("run_python", arguments, on_progress, cancel))
+        return run_result(self._call("run_python", arguments, on_progress, cancel)).accepted()
 
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                         environment: Optional[str] = None,
@@ -125,7 +136,7 @@ class Client:
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        return code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel))
+        return code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel)).accepted()
 
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
@@ -135,11 +146,11 @@ class Client:
         It begins with its first cell."""
         return Session(self, environment, environment_definition, working_directory)
 
-    def read_file(self, uri: str) -> bytes:
-        """The bytes of a file in a working directory; URI is that of a `File`.
+    def read_file(self, file: Union[File, str]) -> bytes:
+        """The bytes of a file in a working directory: FILE is one of a result's or of `list_files()`, or its uri.
 
         Raises ProtocolError if it is not there."""
-        reading = calls.FileReading(uri)
+        reading = calls.FileReading(file)
         while reading.next_uri:
             reading.add(self._request("resources/read", {"uri": reading.next_uri}, timeout=self._timeout))
         return bytes(reading.data)
@@ -193,6 +204,15 @@ class Client:
             answers = [_begin_answer(call, each) for call, each in zip(calls_made, waiting)]
             return [answer or _model_answer(call, each, on_progress, cancel)
                     for call, each, answer in zip(calls_made, waiting, answers)]
+
+    def _ship(self, files: Files, environment: Optional[str], definition: Optional[Mapping[str, Any]],
+              directory: Optional[str], cancel: Optional[threading.Event]) -> Optional[str]:
+        """Puts FILES into DIRECTORY, or a new one, by calls of their own; returns its handle. Raises ToolError."""
+        for shipment in shipments(files):
+            done = self.run_python(shipment.code, files=shipment.files, environment=environment,
+                                   environment_definition=definition, working_directory=directory, cancel=cancel)
+            directory = done.check().working_directory
+        return directory
 
     def _call(self, name: str, arguments: Mapping[str, Any], on_progress: Optional[OnProgress],
               cancel: Optional[threading.Event]) -> Mapping[str, Any]:
@@ -288,6 +308,7 @@ class Session:
         self._first: Dict[str, Any] = {"environment": environment, "environment_definition": environment_definition,
                        "working_directory": working_directory}
         self._lock = threading.Lock()
+        self._directory: Optional[str] = None
         self.handle: Optional[str] = None
 
     def __enter__(self) -> Session:
@@ -302,12 +323,16 @@ class Session:
             on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
         """Runs CODE as a cell. Arguments and exceptions are those of `Client.run_python()`.
 
-        If the session has ended, `session_alive` of the result is False, or a later result has the status "refused".
+        If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
         """
         with self._lock:
-            refused = self._begin(on_progress, cancel)
-            if refused:
-                return refused
+            failed = self._begin(on_progress, cancel)
+            if failed:
+                return failed
+            if are_many(files):
+                self._client._ship(files, self._first["environment"], self._first["environment_definition"],
+                                  self._directory, cancel)
+                files = None
             return self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
                                            on_progress=on_progress, cancel=cancel)
 
@@ -317,12 +342,12 @@ class Session:
 
         Raises ToolError if there is none; its message says why."""
         with self._lock:
-            refused = self._begin(None, None)
-            if refused:
-                raise ToolError(refused.text, refused)
+            failed = self._begin(None, None)
+            if failed:
+                raise ToolError(failed.text, failed)
             made = self._client.run_python("", fork=self.handle).check()
-        copy = Session(self._client, None, None, None)
-        copy.handle = made.session
+        copy = Session(self._client, **self._first)
+        copy.handle, copy._directory = made.session, made.working_directory
         return copy
 
     def restart(self) -> None:
@@ -341,5 +366,5 @@ class Session:
         if self.handle:
             return None
         begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel, **self._first)
-        self.handle = begun.session
+        self.handle, self._directory = begun.session, begun.working_directory
         return None if self.handle else begun
