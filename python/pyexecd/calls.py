@@ -8,8 +8,9 @@ import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from urllib.parse import quote, unquote, urlsplit
 
+from .configuration import Config, Path
 from .connection import PROTOCOL_VERSION, Transport
-from .process import Command, Config, Path, Process
+from .process import Command, Process
 from .provided_files import Files, listed
 from .results import File, listed_file
 

@@ -12,13 +12,14 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
 from .calls import Blocks
+from .configuration import Config, Path
 from .connection import Answer, Call, Connection, Progress
 from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
-from .process import Command, Config, Path
+from .process import Command
 from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
 from .provider_tools import declared
-from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
+from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
 
@@ -38,7 +39,9 @@ class Client:
         command: the server: a program, or a program and its arguments. Default: the program `pyexecd`, looked for
             beside this Python, where this environment has its scripts, and on PATH.
         config: the server's configuration: the path of a YAML file, or its content as a dict. Paths in a dict have
-            to be absolute.
+            to be absolute. In a dict, sessions and code blocks are on, and code runs in the Python of this program,
+            unless the keys `sessions`, `code_blocks` and `environments` say something else; None leaves a key out.
+            Default: the configuration of this user, or else that of an empty dict.
         url: connects to a server that runs already: `http://...`, `https://...`, `unix:/path`, `unix:///path#/mcp`
             (HTTP) or `tcp://host:port`.
         socket: the same, by the path of a unix socket.
@@ -118,14 +121,14 @@ class Client:
             files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        return run_result(self._call("run_python", arguments, on_progress, cancel)).accepted()
+        return accepted(run_result(self._call("run_python", arguments, on_progress, cancel)))
 
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                         environment: Optional[str] = None,
                         environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                         working_directory: Optional[str] = None, on_progress: Optional[OnProgress] = None,
                         cancel: Optional[threading.Event] = None) -> CodeBlocksResult:
-        """Runs code blocks one after the other, where the configuration has `code_blocks`.
+        """Runs code blocks one after the other, unless the configuration has no `code_blocks`.
 
         Args:
             blocks: `(language, code)` pairs, or `{"language": ..., "code": ...}`.
@@ -136,12 +139,12 @@ class Client:
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        return code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel)).accepted()
+        return accepted(code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel)))
 
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
                 working_directory: Optional[str] = None) -> Session:
-        """A Python that is kept from call to call, where the configuration has `sessions`.
+        """A Python that is kept from call to call, unless the configuration has no `sessions`.
 
         It begins with its first cell."""
         return Session(self, environment, environment_definition, working_directory)

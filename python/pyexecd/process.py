@@ -14,13 +14,12 @@ import threading
 import weakref
 from typing import IO, Any, Deque, List, Mapping, Optional, Sequence, Union
 
+from .configuration import Config, Path, filled, users_own
 from .connection import Connection
 from .errors import ConfigurationError, ConnectionLost
 from .lines import Lines
 
-Path = Union[str, "os.PathLike[str]"]
 Command = Union[Sequence[Path], Path, None]
-Config = Union[Path, Mapping[str, Any], None]
 
 PROGRAM = "pyexecd"
 CONFIGURATION_STATUSES = (os.EX_CONFIG, os.EX_NOINPUT)  # of a server: it is wrong, or the file is not there
@@ -70,6 +69,11 @@ def _let_go_in_a_fork() -> None:
 os.register_at_fork(after_in_child=_let_go_in_a_fork)
 
 
+def _is_alone(command: Command) -> bool:
+    """Whether COMMAND has no arguments, which could name a configuration or lead to another machine."""
+    return command is None or isinstance(command, (str, os.PathLike))
+
+
 def _words(command: Command) -> List[str]:
     """The program and its arguments."""
     if command is None:
@@ -78,7 +82,8 @@ def _words(command: Command) -> List[str]:
 
 
 class Process(Lines):
-    """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold.
+    """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold; without it
+    the server has the user's configuration, or that of a program.
 
     Whatever this process has in os.environ is handed on, unless ENVIRON takes its place.
     """
@@ -131,10 +136,13 @@ class Process(Lines):
 
     def _whole_command(self) -> List[str]:
         command = _words(self._command)
-        if isinstance(self._config, Mapping):
-            command += ["--config", self._write_temporary(self._config)]
-        elif self._config is not None:
-            command += ["--config", os.fspath(self._config)]
+        config = self._config
+        if config is None and _is_alone(self._command) and not users_own(self._environ):
+            config = {}
+        if isinstance(config, Mapping):
+            command += ["--config", self._write_temporary(filled(config))]
+        elif config is not None:
+            command += ["--config", os.fspath(config)]
         return command
 
     def _write_temporary(self, config: Mapping[str, Any]) -> str:

@@ -83,12 +83,6 @@ class ToolResult:
             raise ToolError(self.text, self)
         return self
 
-    def accepted(self: Checked) -> Checked:
-        """Returns this result, or raises `CallRefused` if nothing was run: then it has no structured form."""
-        if self.is_error and not self.structured:
-            raise CallRefused(self.text, self)
-        return self
-
 
 @dataclass(frozen=True, repr=False)
 class Result(ToolResult):
@@ -187,6 +181,13 @@ def code_blocks_result(answer: Mapping[str, Any]) -> CodeBlocksResult:
     blocks = tuple(_block_result(block) for block in structured.get("blocks", ()))
     return CodeBlocksResult(**common, exit_code=structured.get("exit_code", 1), blocks=blocks,
                             left_out=structured.get("left_out", 0))
+
+
+def accepted(result: Checked) -> Checked:
+    """RESULT, or raises `CallRefused` if nothing was run: then it has no structured form."""
+    if result.is_error and not result.structured:
+        raise CallRefused(result.text, result)
+    return result
 
 
 def listed_file(resource: Mapping[str, Any]) -> File:

@@ -228,6 +228,49 @@ def test_a_configuration_that_is_wrong_is_an_error_with_the_words_of_the_server(
         pyexecd.Client(installed.PYEXECD, config=file)
 
 
+DEFAULTS = """
+import os, sys, pyexecd
+with pyexecd.Client(*sys.argv[1:]) as client:
+    print(client.run_python("import sys; print(sys.executable)").stdout.strip() == sys.executable)
+    with client.session() as session:
+        session.run("x = 6")
+        print(session.run("x * 7").stdout.strip())
+    print(client.run_code_blocks([("python", "import pydantic_core; print(pydantic_core.__name__)")]).blocks[0].result.stdout)
+"""
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "found"])
+def test_code_runs_in_the_python_of_the_program_with_sessions_and_blocks(named, tmp_path):
+    """Also where that is a virtual environment, of which code has the packages."""
+    path = f"{pathlib.Path(installed.PYEXECD).parent}:/usr/bin:/bin"
+    done = installed.run(installed.python("providers"), "-c", DEFAULTS, *[installed.PYEXECD] * named, home=tmp_path,
+                         PATH=path, PYTHONPATH=str(python_package.FOLDER))
+    assert done.stdout.split() == ["True", "42", "pydantic_core"], done
+
+
+def tools(*arguments, **more):
+    with pyexecd.Client(*arguments, **more) as client:
+        return {tool["name"] for tool in client.list_tools()}
+
+
+def test_the_configuration_says_what_else_is_served(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert tools(installed.PYEXECD) == {"run_python", "run_code_blocks", "manage_sessions"}
+    assert tools([installed.PYEXECD]) == {"run_python"}
+    assert tools(installed.PYEXECD, config={"sessions": None}) == {"run_python", "run_code_blocks"}
+    assert tools(installed.PYEXECD, config={"code_blocks": None}) == {"run_python", "manage_sessions"}
+    own = {"environments": {"lab": {"type": "system", "environment": {"LAB": "x"}}}, "default_environment": "lab"}
+    with pyexecd.Client(installed.PYEXECD, config=own) as client:
+        assert client.run_python("import os; print(os.environ['LAB'])", environment="lab").stdout == "x\n"
+    (tmp_path / ".config" / "pyexecd").mkdir(parents=True)
+    python_package.written(tmp_path / ".config" / "pyexecd" / "config.yaml", "sessions: {}\n")
+    assert tools(installed.PYEXECD) == {"run_python", "manage_sessions"}
+    assert tools(installed.PYEXECD, config=tmp_path / ".config" / "pyexecd" / "config.yaml") == {"run_python", "manage_sessions"}
+    monkeypatch.setenv("PYEXECD_CONFIG", python_package.written(tmp_path / "other.yaml", "code_blocks: {}\n"))
+    assert tools(installed.PYEXECD) == {"run_python", "run_code_blocks"}
+
+
 def test_paths_may_be_objects(tmp_path):
     configuration = {"working_directory": tmp_path / "work"}
     configuration["working_directory"].mkdir()
@@ -631,7 +674,7 @@ def test_the_program_is_found(place, tmp_path):
     (folder / "pyexecd").write_text(f'#!/bin/sh\nexec "{installed.PYEXECD}" "$@"\n')
     (folder / "pyexecd").chmod(0o755)
     code = ("import pyexecd, sys\nsys.executable = sys.argv[1]\n"
-            "with pyexecd.Client() as client: print(client.run_python('print(6 * 7)').stdout)")
+            "with pyexecd.Client(config={'environments': None}) as client: print(client.run_python('print(6 * 7)').stdout)")
     executable, path = str(folder / "python3"), "/usr/bin:/bin"
     if place == "on PATH":
         executable, path = "/nowhere/python3", f"{folder}:/usr/bin:/bin"

@@ -1,6 +1,7 @@
 """Loops around the SDKs of providers that stand on `Client.tools()` and `Client.answer()`: the programs of examples/,
 with a model that calls several tools at once."""
 
+import asyncio
 import contextlib
 import http.server
 import json
@@ -138,7 +139,8 @@ def told(tool):
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_tools_are_declared_as_the_command_prints_them(provider, tmp_path):
-    with pyexecd.Client(installed.PYEXECD, config={}, cwd=tmp_path) as client:
+    plain = {"sessions": None, "code_blocks": None, "environments": None}
+    with pyexecd.Client(installed.PYEXECD, config=plain, cwd=tmp_path) as client:
         (tool,) = client.tools(provider)
     printed = shown("schema", "--provider", provider, home=tmp_path)
     assert told(tool) == told(printed)
@@ -171,7 +173,8 @@ def test_an_answer_is_what_the_command_prints(form, code, tmp_path):
     home, work = tmp_path / "home", tmp_path / "work"  # a sandbox does not work in a home
     home.mkdir()
     work.mkdir()
-    with pyexecd.Client(installed.PYEXECD, config={"working_directory": str(work)}) as client:
+    configuration = {"working_directory": work, "environments": {"system": {"type": "system"}}}
+    with pyexecd.Client(installed.PYEXECD, config=configuration) as client:
         (answer,) = client.answer(call)
     done = installed.run("/bin/sh", "-c", 'printf %s "$1" | "$2" call -w "$3"', "sh", json.dumps(call),
                          installed.PYEXECD, str(work), home=home)
@@ -185,6 +188,38 @@ def test_what_cannot_be_called_is_answered_too():
     with pyexecd.Client(installed.PYEXECD, config={}) as client:
         bad, unknown, half = client.answer(calls)
     assert "not valid JSON" in bad["output"] and "run_perl" in unknown["output"] and "surrogates" in half["output"]
+
+
+def sleeping(*names):
+    code = "import time\nprint('begun', flush=True)\ntime.sleep(3000)"
+    return [{"type": "tool_use", "id": name, "name": "run_python", "input": {"code": code, "timeout": 6000}}
+            for name in names]
+
+
+BUSY = {"config": {"limits": {"concurrent_runs": 2}, "max_timeout": 6000}, "timeout": 120}
+
+
+def test_all_calls_end_with_the_wait_for_their_answers():
+    """There are two places: the next calls run only if the programs in them are gone."""
+    cancel = threading.Event()
+    with pyexecd.Client(installed.PYEXECD, **BUSY) as client:
+        with pytest.raises(pyexecd.CallCancelled):
+            client.answer(sleeping("a", "b"), on_progress=lambda line: cancel.set(), cancel=cancel)
+        assert [client.run_python("print(1)", timeout=6000).stdout for _ in range(2)] == ["1\n", "1\n"]
+
+
+def test_all_calls_of_a_cancelled_task_end():
+    async def program():
+        async with pyexecd.AsyncClient(installed.PYEXECD, **BUSY) as client:
+            begun = asyncio.Event()
+            task = asyncio.ensure_future(client.answer(sleeping("a", "b"), on_progress=lambda line: begun.set()))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return [(await client.run_python("print(1)", timeout=6000)).stdout for _ in range(2)]
+
+    assert asyncio.run(program()) == ["1\n", "1\n"]
 
 
 def test_only_calls_have_answers():
