@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from .errors import ConnectionLost
-from .process import find_program
+from pyexecd.errors import ConnectionLost
+from pyexecd.process import find_program
 
 
 def main() -> None:
