@@ -1,43 +1,33 @@
 #!/usr/bin/env python3
-"""A loop around Anthropic's SDK in which Claude runs Python, by `pyexecd call`: no server, no MCP.
+"""A loop around Anthropic's SDK in which Claude runs Python.
 
     pip install anthropic
     ANTHROPIC_API_KEY=... python3 anthropic_loop.py MODEL 'What is the 100th prime number?'
 
-The conversation works in a directory of its own, so what one call writes, the next one reads. A call that fails is a
-result, too, and the model reads what went wrong. PYEXECD names another pyexecd.
+All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
+answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.
 """
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
+from typing import Any, List
 
-PYEXECD = os.environ.get("PYEXECD", "pyexecd")
-
-
-def pyexecd(*arguments, **options):
-    done = subprocess.run([PYEXECD, *arguments], check=True, stdout=subprocess.PIPE, text=True, **options)
-    return json.loads(done.stdout)
+import anthropic
+import pyexecd
 
 
-def main(model, question):
-    import anthropic
-
-    client = anthropic.Anthropic()
-    tools = [pyexecd("schema", "--provider", "anthropic")]
-    messages = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
+def main(name: str, question: str) -> str:
+    model = anthropic.Anthropic()
+    messages: List[Any] = [{"role": "user", "content": question}]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        tools = client.tools("anthropic")
         while True:
-            said = client.messages.create(model=model, max_tokens=8000, tools=tools, messages=messages)
-            calls = [block for block in said.content if block.type == "tool_use"]
-            if not calls:
-                print("".join(block.text for block in said.content if block.type == "text"))
-                return
-            results = [pyexecd("call", "-w", directory, input=call.model_dump_json()) for call in calls]
+            said = model.messages.create(model=name, max_tokens=8000, tools=tools, messages=messages)
+            results = client.answer(said)
+            if not results:
+                return "".join(block.text for block in said.content if block.type == "text")
             messages += [{"role": "assistant", "content": said.content}, {"role": "user", "content": results}]
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(main(*sys.argv[1:]))

@@ -1,45 +1,34 @@
 #!/usr/bin/env python3
-"""A loop around Google's SDK in which Gemini runs Python, by `pyexecd call`: no server, no MCP.
+"""A loop around Google's SDK in which Gemini runs Python.
 
     pip install google-genai
     GEMINI_API_KEY=... python3 gemini_loop.py MODEL 'What is the 100th prime number?'
 
-The conversation works in a directory of its own, so what one call writes, the next one reads. A call that fails is a
-result, too, and the model reads what went wrong. PYEXECD names another pyexecd.
+All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
+answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.
 """
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
+from typing import Any, List, Optional
 
-PYEXECD = os.environ.get("PYEXECD", "pyexecd")
-
-
-def pyexecd(*arguments, **options):
-    done = subprocess.run([PYEXECD, *arguments], check=True, stdout=subprocess.PIPE, text=True, **options)
-    return json.loads(done.stdout)
+import pyexecd
+from google import genai
+from google.genai import types
 
 
-def main(model, question):
-    from google import genai
-    from google.genai import types
-
-    client = genai.Client()
-    config = types.GenerateContentConfig(tools=[types.Tool.model_validate(pyexecd("schema", "--provider", "gemini"))])
-    contents = [types.Content(role="user", parts=[types.Part(text=question)])]
-    with tempfile.TemporaryDirectory() as directory:
+def main(name: str, question: str) -> Optional[str]:
+    model = genai.Client()
+    contents: List[Any] = [{"role": "user", "parts": [{"text": question}]}]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        config = types.GenerateContentConfig(tools=client.tools("gemini"))
         while True:
-            said = client.models.generate_content(model=model, contents=contents, config=config).candidates[0].content
-            calls = [part for part in said.parts if part.function_call]
-            if not calls:
-                print("".join(part.text or "" for part in said.parts))
-                return
-            results = [pyexecd("call", "-w", directory, input=part.model_dump_json()) for part in calls]
-            parts = [types.Part.model_validate(result) for result in results]
-            contents += [said, types.Content(role="user", parts=parts)]
+            said = model.models.generate_content(model=name, contents=contents, config=config)
+            results = client.answer(said)
+            if not results:
+                return said.text
+            contents += [said.candidates and said.candidates[0].content, {"role": "user", "parts": results}]
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(main(*sys.argv[1:]))

@@ -1,43 +1,33 @@
 #!/usr/bin/env python3
-"""A loop around OpenAI's SDK in which a model runs Python, by `pyexecd call`: no server, no MCP.
+"""A loop around OpenAI's SDK in which a model runs Python.
 
     pip install openai
     OPENAI_API_KEY=... python3 openai_loop.py MODEL 'What is the 100th prime number?'
 
-The conversation works in a directory of its own, so what one call writes, the next one reads. A call that fails is a
-result, too, and the model reads what went wrong. PYEXECD names another pyexecd.
+All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
+answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.
 """
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
+from typing import Any, List
 
-PYEXECD = os.environ.get("PYEXECD", "pyexecd")
-
-
-def pyexecd(*arguments, **options):
-    done = subprocess.run([PYEXECD, *arguments], check=True, stdout=subprocess.PIPE, text=True, **options)
-    return json.loads(done.stdout)
+import openai
+import pyexecd
 
 
-def main(model, question):
-    import openai
-
-    client = openai.OpenAI()
-    tools = [pyexecd("schema", "--provider", "openai-responses")]
-    items = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
+def main(name: str, question: str) -> str:
+    model = openai.OpenAI()
+    items: List[Any] = [{"role": "user", "content": question}]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        tools = client.tools("openai-responses")
         while True:
-            said = client.responses.create(model=model, tools=tools, input=items)
-            calls = [item for item in said.output if item.type == "function_call"]
-            if not calls:
-                print(said.output_text)
-                return
-            items += said.output
-            items += [pyexecd("call", "-w", directory, input=call.model_dump_json()) for call in calls]
+            said = model.responses.create(model=name, tools=tools, input=items)
+            results = client.answer(said)
+            if not results:
+                return said.output_text
+            items += [*said.output, *results]
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(main(*sys.argv[1:]))

@@ -1,50 +1,44 @@
-"""A function-calling loop in forty lines: any model behind OpenAI's chat completions runs Python.
+#!/usr/bin/env python3
+"""A function-calling loop without an SDK: any model behind OpenAI's chat completions runs Python.
 
     OPENAI_API_KEY=... python3 tool_loop.py MODEL 'What is the 100th prime number?'
 
-OPENAI_BASE_URL names another server with the same API, such as one of vLLM or Ollama; PYEXECD another pyexecd. The
-conversation works in a directory of its own, so what one call writes, the next one reads. Nothing else is needed: a
-call that fails is a tool result, too, and the model reads what went wrong.
+OPENAI_BASE_URL names another server with the same API, such as one of vLLM or Ollama; PYEXECD another program than the
+installed one. All calls of a client work in one directory, so what one call writes, the next one reads. A call that
+fails has an answer, too, and the model reads what went wrong.
 """
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import urllib.request
+from typing import Any, List
 
-PYEXECD = os.environ.get("PYEXECD", "pyexecd")
+import pyexecd
+
 URL = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1") + "/chat/completions"
 
 
-def pyexecd(*arguments, **options):
-    return subprocess.run([PYEXECD, *arguments], check=True, stdout=subprocess.PIPE, text=True, **options).stdout
-
-
-def complete(model, messages, tools):
-    """The next message of MODEL."""
-    body = json.dumps({"model": model, "messages": messages, "tools": tools})
+def complete(name: str, messages: List[Any], tools: List[Any]) -> Any:
+    """The next message of the model NAME."""
+    body = json.dumps({"model": name, "messages": messages, "tools": tools})
     headers = {"Content-Type": "application/json",
                "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
     with urllib.request.urlopen(urllib.request.Request(URL, body.encode(), headers)) as response:
         return json.load(response)["choices"][0]["message"]
 
 
-def main(model, question):
-    tools = [json.loads(pyexecd("schema", "--provider", "openai"))]
-    messages = [{"role": "user", "content": question}]
-    with tempfile.TemporaryDirectory() as directory:
+def main(name: str, question: str) -> Any:
+    messages: List[Any] = [{"role": "user", "content": question}]
+    with pyexecd.Client(os.environ.get("PYEXECD")) as client:
+        tools = client.tools("openai")
         while True:
-            message = complete(model, messages, tools)
-            messages.append(message)
-            for call in message.get("tool_calls") or []:
-                result = pyexecd("call", "--provider", "openai", "-w", directory, input=json.dumps(call))
-                messages.append(json.loads(result))
-            if not message.get("tool_calls"):
-                print(message["content"])
-                return
+            message = complete(name, messages, tools)
+            results = client.answer(message)
+            if not results:
+                return message["content"]
+            messages += [message, *results]
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(main(*sys.argv[1:]))

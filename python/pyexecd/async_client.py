@@ -6,13 +6,18 @@ import asyncio
 import contextlib
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
-from .calls import Blocks, Files
+from .calls import Blocks
+from .configuration import Config, Path
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallTimeout, ToolError
-from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
+from .errors import CallTimeout, ProtocolError, ToolError
+from .process import Command
+from .provided_files import Files, are_many, check_place, shipments
+from .provider_calls import ModelCall, calls_in
+from .provider_tools import declared
+from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
 
 OnProgress = Callable[[str], None]
 
@@ -24,17 +29,38 @@ class AsyncClient:
             print((await client.run_python("print(6 * 7)")).stdout)
 
     The server is started by `async with`, else by the first call. A task that is cancelled cancels its call. Any number
-    of tasks may use one client at a time, of one event loop. The arguments are those of `Client`.
+    of tasks may use one client at a time, of one event loop.
+
+    Args:
+        command: the server: a program, or a program and its arguments. Default: the program `pyexecd`, looked for
+            beside this Python, where this environment has its scripts, and on PATH.
+        config: the server's configuration: the path of a YAML file, or its content as a dict. Paths in a dict have
+            to be absolute. In a dict, sessions and code blocks are on, and code runs in the Python of this program,
+            unless the keys `sessions`, `code_blocks` and `environments` say something else; None leaves a key out.
+            Default: the configuration of this user, or else that of an empty dict.
+        url: connects to a server that runs already: `http://...`, `https://...`, `unix:/path`, `unix:///path#/mcp`
+            (HTTP) or `tcp://host:port`.
+        socket: the same, by the path of a unix socket.
+        token: for a server at a URL that wants one.
+        environ: environment variables of the server that is started. Default: all of this process.
+        timeout: seconds that one call may take in all, preparation included; then it is cancelled and CallTimeout is
+            raised. Default: no limit but the server's.
+        cwd: the directory that the server is started in; scripts may read it. Default: that of this process.
+
+    Raises:
+        ConfigurationError: the server does not accept its configuration.
+        ConnectionLost: the server cannot be started or reached.
+        ValueError, TypeError: the arguments do not fit together.
     """
 
-    def __init__(self, command: Union[Sequence[str], str, None] = None, *,
-                 config: Union[str, Mapping[str, Any], None] = None, url: Optional[str] = None,
-                 socket: Optional[str] = None, token: Optional[str] = None,
+    def __init__(self, command: Command = None, *, config: Config = None, url: Optional[str] = None,
+                 socket: Optional[Path] = None, token: Optional[str] = None,
                  environ: Optional[Mapping[str, str]] = None, timeout: Optional[float] = None,
-                 cwd: Optional[str] = None) -> None:
+                 cwd: Optional[Path] = None) -> None:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
-        self._code_alone = False  # set by what stands between this client and a model
+        # Set by what stands between this client and a model, which reads why a call is refused.
+        self._code_alone = False
         self._connection = Connection(transport)
         # Also at the end of the interpreter, and when nobody has this client any more.
         self._finalizer = weakref.finalize(self, self._connection.close)
@@ -65,46 +91,130 @@ class AsyncClient:
                          environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                          files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
                          fork: Optional[str] = None, on_progress: Optional[OnProgress] = None) -> Result:
-        """As `Client.run_python()`. ON_PROGRESS is called in the event loop. To cancel the call, cancel its task."""
+        """Runs a program and returns what it did. A program that fails is a result, not an exception.
+
+        Args:
+            code: the whole program.
+            environment: the name of a configured environment.
+            environment_definition: an environment of this call's own, such as
+                `{"type": "venv", "pip_packages": ["numpy"]}`, where the operator allows it.
+            timeout: seconds after which the program is stopped; the server's default is 30.
+            files: files to put into the working directory first: `{path: content}`, where a content is str, bytes, or
+                the path of a file on this machine as an `os.PathLike`; or a list of such paths, which keep their names.
+                More than 3 MB go ahead in calls of their own.
+            working_directory: that of an earlier result, to go on with its files.
+            session: "new" to keep the Python, or the `session` of an earlier result to go on with it.
+            fork: instead of `session`, the `session` of an earlier result to go on in a copy of it. The result has the
+                name of the copy.
+            on_progress: called in the event loop with a line of text now and then: the newest line of output, or the
+                step of a preparation.
+
+        Raises:
+            CallRefused: nothing was run, as an argument does not fit, the session has ended or the server is busy.
+            TypeError: CODE or one of FILES is of another type.
+            ConnectionLost, ProtocolError, CallTimeout.
+
+        To cancel the call, cancel its task.
+        """
+        if are_many(files):
+            check_place(session, fork)
+            working_directory = await self._ship(files, environment, environment_definition, working_directory)
+            files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        return run_result(await self._call("run_python", arguments, on_progress))
+        result = run_result(await self._call("run_python", arguments, on_progress))
+        return result if self._code_alone else accepted(result)
 
     async def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                               environment: Optional[str] = None,
                               environment_definition: Optional[Mapping[str, Any]] = None,
                               timeout: Optional[float] = None, working_directory: Optional[str] = None,
                               on_progress: Optional[OnProgress] = None) -> CodeBlocksResult:
-        """As `Client.run_code_blocks()`."""
+        """Runs code blocks one after the other, unless the configuration has no `code_blocks`.
+
+        Args:
+            blocks: `(language, code)` pairs, or `{"language": ..., "code": ...}`.
+            message: instead of blocks, a Markdown text with fenced blocks.
+            timeout: seconds for all of them.
+
+        The other arguments and the exceptions are those of `run_python`.
+        """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        return code_blocks_result(await self._call("run_code_blocks", arguments, on_progress))
+        result = code_blocks_result(await self._call("run_code_blocks", arguments, on_progress))
+        return result if self._code_alone else accepted(result)
 
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
                 working_directory: Optional[str] = None) -> AsyncSession:
-        """As `Client.session()`. Not a coroutine: nothing is sent before the first cell."""
+        """A Python that is kept from call to call, unless the configuration has no `sessions`.
+
+        It begins with its first cell, so that this is no coroutine."""
         return AsyncSession(self, environment, environment_definition, working_directory)
 
-    async def read_file(self, uri: str) -> bytes:
-        """As `Client.read_file()`."""
-        reading = calls.FileReading(uri)
+    async def read_file(self, file: Union[File, str]) -> bytes:
+        """The bytes of a file in a working directory: FILE is one of a result's or of `list_files()`, or its uri.
+
+        Raises ProtocolError if it is not there."""
+        reading = calls.FileReading(file)
         while reading.next_uri:
             reading.add(await self._request("resources/read", {"uri": reading.next_uri}, timeout=self._timeout))
         return bytes(reading.data)
 
     async def list_files(self, working_directory: Optional[str] = None) -> List[File]:
-        """As `Client.list_files()`."""
+        """The files of the working directories that this client has used, or of one of them."""
         return calls.listed_files(await self._pages("resources/list", "resources"), working_directory)
 
     async def list_tools(self) -> List[Dict[str, Any]]:
-        """As `Client.list_tools()`."""
+        """The tools of the server, as the protocol describes them: name, description, inputSchema and more."""
         return await self._pages("tools/list", "tools")
 
     async def call_tool(self, name: str, arguments: Optional[Mapping[str, Any]] = None, *,
                         on_progress: Optional[OnProgress] = None) -> ToolResult:
-        """As `Client.call_tool()`."""
+        """Calls any tool of the server, with arguments as its schema has them."""
         return tool_result(await self._call(name, arguments or {}, on_progress))
+
+    async def tools(self, provider: str) -> List[Any]:
+        """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
+        "openai-responses", "anthropic" or "gemini".
+
+        `run_code_blocks` is not among them: it is for programs that get messages with code.
+
+        Raises ValueError for another provider."""
+        return declared(provider, await self.list_tools())
+
+    async def answer(self, said: Any, *, on_progress: Optional[OnProgress] = None) -> List[Any]:
+        """Does what a model asks for: the answers to its tool calls, in their order and in the form of its provider.
+        The calls run at the same time. A call that fails has an answer as well, from which the model learns why.
+
+        Args:
+            said: a response of the model, a message of it, one tool call, or a list of them: an object of the SDKs of
+                OpenAI, Anthropic or Google, or a dict of the same form. A response without calls has no answers. A call
+                of a tool that the server has not is answered with an error: a program with tools of its own hands over
+                the other calls one by one.
+            on_progress: as in `run_python()`.
+
+        Returns:
+            Messages of the role "tool" (openai), `function_call_output` items (openai-responses), `tool_result` blocks
+            for a message of the user (anthropic), or `functionResponse` parts for one (gemini).
+
+        Raises:
+            TypeError: SAID is nothing of that kind.
+            ConnectionLost, CallTimeout.
+        """
+        tasks = [asyncio.ensure_future(self._answer(call, on_progress)) for call in calls_in(said)]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _answer(self, call: ModelCall, on_progress: Optional[OnProgress]) -> Any:
+        try:
+            params = {"name": call.name, "arguments": call.arguments()}
+            return call.answered(await self._request("tools/call", params, on_progress, self._timeout))
+        except (ProtocolError, ValueError) as error:
+            return call.failed(error)
 
     async def _start(self) -> None:
         """Starts the server, once: a call that is cancelled meanwhile leaves that to the others."""
@@ -124,6 +234,15 @@ class AsyncClient:
         except BaseException:
             await self.close()
             raise
+
+    async def _ship(self, files: Files, environment: Optional[str], definition: Optional[Mapping[str, Any]],
+                    directory: Optional[str]) -> Optional[str]:
+        """Puts FILES into DIRECTORY, or a new one, by calls of their own; returns its handle. Raises ToolError."""
+        for shipment in shipments(files):
+            done = await self.run_python(shipment.code, files=shipment.files, environment=environment,
+                                         environment_definition=definition, working_directory=directory)
+            directory = done.check().working_directory
+        return directory
 
     async def _call(self, name: str, arguments: Mapping[str, Any],
                     on_progress: Optional[OnProgress]) -> Mapping[str, Any]:
@@ -186,6 +305,7 @@ class AsyncSession:
         self._first: Dict[str, Any] = {"environment": environment, "environment_definition": environment_definition,
                                        "working_directory": working_directory}
         self._lock: Optional[asyncio.Lock] = None
+        self._directory: Optional[str] = None
         self.handle: Optional[str] = None
 
     async def __aenter__(self) -> AsyncSession:
@@ -197,33 +317,43 @@ class AsyncSession:
 
     async def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
                   on_progress: Optional[OnProgress] = None) -> Result:
-        """As `Session.run()`."""
+        """Runs CODE as a cell. Arguments and exceptions are those of `AsyncClient.run_python()`.
+
+        If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
+        """
         async with self._turn():
-            refused = await self._begin(on_progress)
-            if refused:
-                return refused
+            failed = await self._begin(on_progress)
+            if failed:
+                return failed
+            if are_many(files):
+                await self._client._ship(files, self._first["environment"], self._first["environment_definition"],
+                                        self._directory)
+                files = None
             return await self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
                                                  on_progress=on_progress)
 
     async def fork(self) -> AsyncSession:
-        """As `Session.fork()`."""
+        """A copy of this session, to be closed like any other: it begins with the variables of now, in the same working
+        directory, and leaves this one as it is. The first session takes its copies along when it ends.
+
+        Raises ToolError if there is none; its message says why."""
         async with self._turn():
-            refused = await self._begin(None)
-            if refused:
-                raise ToolError(refused.text, refused)
+            failed = await self._begin(None)
+            if failed:
+                raise ToolError(failed.text, failed)
             made = (await self._client.run_python("", fork=self.handle)).check()
-        copy = AsyncSession(self._client, None, None, None)
-        copy.handle = made.session
+        copy = AsyncSession(self._client, **self._first)
+        copy.handle, copy._directory = made.session, made.working_directory
         return copy
 
     async def restart(self) -> None:
-        """As `Session.restart()`."""
+        """Gives the session a new Python: the variables are gone, files stay. Raises ToolError if it has ended."""
         if self.handle:
             result = await self._client.call_tool("manage_sessions", {"action": "restart", "session": self.handle})
             result.check()
 
     async def close(self) -> None:
-        """As `Session.close()`."""
+        """Ends the session. It is no error if it has ended already."""
         if self.handle:
             await self._client.call_tool("manage_sessions", {"action": "close", "session": self.handle})
 
@@ -238,5 +368,5 @@ class AsyncSession:
         if self.handle:
             return None
         begun = await self._client.run_python("", session="new", on_progress=on_progress, **self._first)
-        self.handle = begun.session
+        self.handle, self._directory = begun.session, begun.working_directory
         return None if self.handle else begun

@@ -4,45 +4,63 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from urllib.parse import quote, unquote, urlsplit
 
+from .configuration import Config, Path
 from .connection import PROTOCOL_VERSION, Transport
-from .process import Process
+from .process import Command, Process
+from .provided_files import Files, listed
 from .results import File, listed_file
-from .stream import Stream
-from .web import Web
 
 START_SECONDS = 60.0  # for the handshake
 READ_BYTES = 1 << 20  # the server answers no more at a time
 
-Content = Union[str, bytes]
-Files = Union[Mapping[str, Content], Sequence[Mapping[str, Any]], None]
 Blocks = Union[Sequence[Union[Tuple[str, str], Mapping[str, Any]]], None]
 
 
-def chosen_transport(command: Union[Sequence[str], str, None], config: Union[str, Mapping[str, Any], None],
-                     url: Optional[str], socket: Optional[str], token: Optional[str],
-                     environ: Optional[Mapping[str, str]], cwd: Optional[str]) -> Transport:
-    """The transport that the arguments of a client mean. Raises ValueError if they contradict each other."""
-    if (url is not None) + (socket is not None) + (command is not None or config is not None) > 1:
-        raise ValueError("give one of url, socket, and command with config")
-    if socket is not None:
-        return Stream(os.fspath(socket), None)
+def chosen_transport(command: Command, config: Config, url: Optional[str], socket: Optional[Path],
+                     token: Optional[str], environ: Optional[Mapping[str, str]], cwd: Optional[Path]) -> Transport:
+    """The transport that the arguments of a client mean. Raises ValueError if they contradict each other, and TypeError
+    if one is of another type."""
+    starts = [name for name, value in (("command", command), ("config", config), ("environ", environ), ("cwd", cwd))
+              if value is not None]
+    if url is not None and socket is not None:
+        raise ValueError("url= and socket= name two servers")
+    if starts and (url is not None or socket is not None):
+        raise ValueError(f"{starts[0]}= is for a server that is started; url= and socket= name one that runs already")
+    if token is not None and url is None:
+        raise ValueError("token= is for a server that url= names")
     if url is not None:
         return _transport_of(url, token)
+    if socket is not None:
+        return _socket(os.fspath(socket))
     return Process(command, config, environ, cwd)
 
 
+def _socket(path: str) -> Transport:
+    from .stream import Stream
+    if path.startswith("unix:"):
+        raise ValueError(f"socket= is the path of a unix socket; write url={path!r}")
+    return Stream(path, None)
+
+
 def _transport_of(url: str, token: Optional[str]) -> Transport:
-    parts = urlsplit(url)
-    if parts.scheme in ("http", "https") or parts.scheme == "unix" and parts.fragment:
+    """Also of an address as the server's key `listen` has it, such as tcp:host:port."""
+    if not isinstance(url, str):
+        raise TypeError(f"url must be str, not {type(url).__name__}; socket= takes the path of a unix socket")
+    parts = urlsplit(re.sub("^tcp:(?!//)", "tcp://", url))
+    if parts.scheme in ("http", "https") and parts.hostname or parts.scheme == "unix" and parts.path and parts.fragment:
+        from .web import Web
         return Web(url, token)
     if parts.scheme == "unix" and parts.path:
-        return Stream(unquote(parts.path), None)
+        return _socket(unquote(parts.path))
     if parts.scheme == "tcp" and parts.hostname and parts.port:
+        from .stream import Stream
         return Stream((parts.hostname, parts.port), token)
-    raise ValueError(f"no address of a server: {url}; write http://, https://, unix:/path or tcp://host:port")
+    raise ValueError(f"no address of a server: {url}; write http://host:port/mcp, https://host/mcp, tcp://host:port or "
+                     "unix:/path, or give the path of a unix socket as socket=")
 
 
 def initialize(code_alone: bool = False) -> Dict[str, Any]:
@@ -61,9 +79,11 @@ def tool_call(name: str, arguments: Mapping[str, Any]) -> Dict[str, Any]:
 def run_arguments(code: str, environment: Optional[str], definition: Optional[Mapping[str, Any]],
                   timeout: Optional[float], files: Files, working_directory: Optional[str],
                   session: Optional[str], fork: Optional[str]) -> Dict[str, Any]:
-    """The arguments of `run_python`."""
+    """The arguments of `run_python`. Raises TypeError if CODE or one of FILES is of another type."""
+    if not isinstance(code, str):
+        raise TypeError(f"code must be str, not {type(code).__name__}")
     return {"code": code, "environment": environment, "environment_definition": definition, "timeout": timeout,
-            "files": _provided(files), "working_directory": working_directory, "session": session, "fork": fork}
+            "files": listed(files), "working_directory": working_directory, "session": session, "fork": fork}
 
 
 def block_arguments(blocks: Blocks, message: Optional[str], environment: Optional[str],
@@ -78,15 +98,6 @@ def block_arguments(blocks: Blocks, message: Optional[str], environment: Optiona
             "timeout": timeout, "working_directory": working_directory}
 
 
-def _provided(files: Files) -> Optional[List[Dict[str, Any]]]:
-    if files is None:
-        return None
-    if not isinstance(files, Mapping):
-        return [dict(file) for file in files]
-    return [{"path": path, "text": content} if isinstance(content, str)
-            else {"path": path, "blob": base64.b64encode(content).decode()} for path, content in files.items()]
-
-
 def listed_files(resources: Sequence[Mapping[str, Any]], working_directory: Optional[str]) -> List[File]:
     """RESOURCES as files: all, or those in WORKING_DIRECTORY."""
     prefix = "pyexecd://" + (quote(working_directory, safe="") + "/" if working_directory else "")
@@ -96,8 +107,8 @@ def listed_files(resources: Sequence[Mapping[str, Any]], working_directory: Opti
 class FileReading:
     """Puts a file together from the pieces that the server gives. `next_uri` is what to ask for, None at the end."""
 
-    def __init__(self, uri: str) -> None:
-        self._uri = uri.partition("?")[0]
+    def __init__(self, file: Union[File, str]) -> None:
+        self._uri = (file.uri if isinstance(file, File) else file).partition("?")[0]
         self.data = bytearray()
         self.next_uri: Optional[str] = self._piece()
 

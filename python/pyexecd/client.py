@@ -8,13 +8,18 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
-from .calls import Blocks, Files
+from .calls import Blocks
+from .configuration import Config, Path
 from .connection import Answer, Call, Connection, Progress
-from .errors import CallCancelled, CallTimeout, ConnectionLost, ToolError
-from .results import CodeBlocksResult, File, Result, ToolResult, code_blocks_result, run_result, tool_result
+from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
+from .process import Command
+from .provided_files import Files, are_many, check_place, shipments
+from .provider_calls import ModelCall, calls_in
+from .provider_tools import declared
+from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
 
@@ -34,25 +39,28 @@ class Client:
         command: the server: a program, or a program and its arguments. Default: the program `pyexecd`, looked for
             beside this Python, where this environment has its scripts, and on PATH.
         config: the server's configuration: the path of a YAML file, or its content as a dict. Paths in a dict have
-            to be absolute.
+            to be absolute. In a dict, sessions and code blocks are on, and code runs in the Python of this program,
+            unless the keys `sessions`, `code_blocks` and `environments` say something else; None leaves a key out.
+            Default: the configuration of this user, or else that of an empty dict.
         url: connects to a server that runs already: `http://...`, `https://...`, `unix:/path`, `unix:///path#/mcp`
             (HTTP) or `tcp://host:port`.
         socket: the same, by the path of a unix socket.
-        token: for a server that wants one.
+        token: for a server at a URL that wants one.
         environ: environment variables of the server that is started. Default: all of this process.
         timeout: seconds that one call may take in all, preparation included; then it is cancelled and CallTimeout is
             raised. Default: no limit but the server's.
         cwd: the directory that the server is started in; scripts may read it. Default: that of this process.
 
     Raises:
+        ConfigurationError: the server does not accept its configuration.
         ConnectionLost: the server cannot be started or reached.
+        ValueError, TypeError: the arguments do not fit together.
     """
 
-    def __init__(self, command: Union[Sequence[str], str, None] = None, *,
-                 config: Union[str, Mapping[str, Any], None] = None, url: Optional[str] = None,
-                 socket: Optional[str] = None, token: Optional[str] = None,
+    def __init__(self, command: Command = None, *, config: Config = None, url: Optional[str] = None,
+                 socket: Optional[Path] = None, token: Optional[str] = None,
                  environ: Optional[Mapping[str, str]] = None, timeout: Optional[float] = None,
-                 cwd: Optional[str] = None) -> None:
+                 cwd: Optional[Path] = None) -> None:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
         self._connection = Connection(transport)
@@ -91,7 +99,9 @@ class Client:
             environment_definition: an environment of this call's own, such as
                 `{"type": "venv", "pip_packages": ["numpy"]}`, where the operator allows it.
             timeout: seconds after which the program is stopped; the server's default is 30.
-            files: files to put into the working directory first: `{path: str or bytes}`.
+            files: files to put into the working directory first: `{path: content}`, where a content is str, bytes, or
+                the path of a file on this machine as an `os.PathLike`; or a list of such paths, which keep their names.
+                More than 3 MB go ahead in calls of their own.
             working_directory: that of an earlier result, to go on with its files.
             session: "new" to keep the Python, or the `session` of an earlier result to go on with it.
             fork: instead of `session`, the `session` of an earlier result to go on in a copy of it. The result has the
@@ -101,18 +111,24 @@ class Client:
             cancel: when this event is set, the call is cancelled and CallCancelled is raised.
 
         Raises:
+            CallRefused: nothing was run, as an argument does not fit, the session has ended or the server is busy.
+            TypeError: CODE or one of FILES is of another type.
             ConnectionLost, ProtocolError, CallTimeout, CallCancelled.
         """
+        if are_many(files):
+            check_place(session, fork)
+            working_directory = self._ship(files, environment, environment_definition, working_directory, cancel)
+            files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        return run_result(self._call("run_python", arguments, on_progress, cancel))
+        return accepted(run_result(self._call("run_python", arguments, on_progress, cancel)))
 
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                         environment: Optional[str] = None,
                         environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                         working_directory: Optional[str] = None, on_progress: Optional[OnProgress] = None,
                         cancel: Optional[threading.Event] = None) -> CodeBlocksResult:
-        """Runs code blocks one after the other, where the configuration has `code_blocks`.
+        """Runs code blocks one after the other, unless the configuration has no `code_blocks`.
 
         Args:
             blocks: `(language, code)` pairs, or `{"language": ..., "code": ...}`.
@@ -123,21 +139,21 @@ class Client:
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        return code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel))
+        return accepted(code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel)))
 
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
                 working_directory: Optional[str] = None) -> Session:
-        """A Python that is kept from call to call, where the configuration has `sessions`.
+        """A Python that is kept from call to call, unless the configuration has no `sessions`.
 
         It begins with its first cell."""
         return Session(self, environment, environment_definition, working_directory)
 
-    def read_file(self, uri: str) -> bytes:
-        """The bytes of a file in a working directory; URI is that of a `File`.
+    def read_file(self, file: Union[File, str]) -> bytes:
+        """The bytes of a file in a working directory: FILE is one of a result's or of `list_files()`, or its uri.
 
         Raises ProtocolError if it is not there."""
-        reading = calls.FileReading(uri)
+        reading = calls.FileReading(file)
         while reading.next_uri:
             reading.add(self._request("resources/read", {"uri": reading.next_uri}, timeout=self._timeout))
         return bytes(reading.data)
@@ -154,6 +170,52 @@ class Client:
                   on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> ToolResult:
         """Calls any tool of the server, with arguments as its schema has them."""
         return tool_result(self._call(name, arguments or {}, on_progress, cancel))
+
+    def tools(self, provider: str) -> List[Any]:
+        """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
+        "openai-responses", "anthropic" or "gemini".
+
+        `run_code_blocks` is not among them: it is for programs that get messages with code.
+
+        Raises ValueError for another provider."""
+        return declared(provider, self.list_tools())
+
+    def answer(self, said: Any, *, on_progress: Optional[OnProgress] = None,
+               cancel: Optional[threading.Event] = None) -> List[Any]:
+        """Does what a model asks for: the answers to its tool calls, in their order and in the form of its provider.
+        The calls run at the same time. A call that fails has an answer as well, from which the model learns why.
+
+        Args:
+            said: a response of the model, a message of it, one tool call, or a list of them: an object of the SDKs of
+                OpenAI, Anthropic or Google, or a dict of the same form. A response without calls has no answers. A call
+                of a tool that the server has not is answered with an error: a program with tools of its own hands over
+                the other calls one by one.
+            on_progress, cancel: as in `run_python()`.
+
+        Returns:
+            Messages of the role "tool" (openai), `function_call_output` items (openai-responses), `tool_result` blocks
+            for a message of the user (anthropic), or `functionResponse` parts for one (gemini).
+
+        Raises:
+            TypeError: SAID is nothing of that kind.
+            ConnectionLost, CallTimeout, CallCancelled.
+        """
+        calls_made = calls_in(said)
+        with contextlib.ExitStack() as stack:
+            waiting = [stack.enter_context(contextlib.closing(_Waiting(self._connection, self._timeout)))
+                       for _ in calls_made]
+            answers = [_begin_answer(call, each) for call, each in zip(calls_made, waiting)]
+            return [answer or _model_answer(call, each, on_progress, cancel)
+                    for call, each, answer in zip(calls_made, waiting, answers)]
+
+    def _ship(self, files: Files, environment: Optional[str], definition: Optional[Mapping[str, Any]],
+              directory: Optional[str], cancel: Optional[threading.Event]) -> Optional[str]:
+        """Puts FILES into DIRECTORY, or a new one, by calls of their own; returns its handle. Raises ToolError."""
+        for shipment in shipments(files):
+            done = self.run_python(shipment.code, files=shipment.files, environment=environment,
+                                   environment_definition=definition, working_directory=directory, cancel=cancel)
+            directory = done.check().working_directory
+        return directory
 
     def _call(self, name: str, arguments: Mapping[str, Any], on_progress: Optional[OnProgress],
               cancel: Optional[threading.Event]) -> Mapping[str, Any]:
@@ -173,38 +235,68 @@ class Client:
     def _request(self, method: str, params: Mapping[str, Any], *, on_progress: Optional[OnProgress] = None,
                  cancel: Optional[threading.Event] = None, timeout: Optional[float] = None) -> Any:
         """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
-        news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
-        call: Optional[Call] = None
-        try:
-            call = self._connection.request(method, params, news.put)
-            deadline = None if timeout is None else time.monotonic() + timeout
-            return _answer(news, on_progress, cancel, deadline)
-        except BaseException:
-            if call:
-                with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
-                    call.cancel()
-            raise
+        with contextlib.closing(_Waiting(self._connection, timeout)) as waiting:
+            waiting.send(method, params)
+            return waiting.answer(on_progress, cancel)
 
 
-def _answer(news: queue.SimpleQueue[Union[Progress, Answer]], on_progress: Optional[OnProgress],
-            cancel: Optional[threading.Event], deadline: Optional[float]) -> Any:
-    while True:
+class _Waiting:
+    """A request, and the wait for its answer, which takes at most TIMEOUT seconds from now on."""
+
+    def __init__(self, connection: Connection, timeout: Optional[float]) -> None:
+        self._connection = connection
+        self._news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        self._call: Optional[Call] = None
+
+    def send(self, method: str, params: Mapping[str, Any]) -> None:
+        self._call = self._connection.request(method, params, self._news.put)
+
+    def close(self) -> None:
+        """Cancels the request unless it is answered."""
+        if self._call:
+            with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
+                self._call.cancel()
+
+    def answer(self, on_progress: Optional[OnProgress], cancel: Optional[threading.Event]) -> Any:
+        while True:
+            event = self._event(cancel)
+            if isinstance(event, Answer):
+                if event.error:
+                    raise event.error
+                return event.result
+            if event and on_progress:
+                on_progress(event.message)
+
+    def _event(self, cancel: Optional[threading.Event]) -> Union[Progress, Answer, None]:
+        """The next event. None: it has not come before the next look at CANCEL."""
         if cancel and cancel.is_set():
             raise CallCancelled("the call was cancelled")
-        left = None if deadline is None else deadline - time.monotonic()
+        left = None if self._deadline is None else self._deadline - time.monotonic()
         if left is not None and left <= 0:
             raise CallTimeout("no answer came within the timeout of the client")
         waits = [seconds for seconds in (left, POLL_SECONDS if cancel else None) if seconds is not None]
         try:
-            event = news.get(timeout=min(waits)) if waits else news.get()
+            return self._news.get(timeout=min(waits)) if waits else self._news.get()
         except queue.Empty:
-            continue
-        if isinstance(event, Answer):
-            if event.error:
-                raise event.error
-            return event.result
-        if on_progress:
-            on_progress(event.message)
+            return None
+
+
+def _begin_answer(call: ModelCall, waiting: _Waiting) -> Optional[Any]:
+    """Sends CALL. An answer already where it cannot be sent: what the model has written is no call."""
+    try:
+        waiting.send("tools/call", {"name": call.name, "arguments": call.arguments()})
+    except ValueError as error:
+        return call.failed(error)
+    return None
+
+
+def _model_answer(call: ModelCall, waiting: _Waiting, on_progress: Optional[OnProgress],
+                  cancel: Optional[threading.Event]) -> Any:
+    try:
+        return call.answered(waiting.answer(on_progress, cancel))
+    except ProtocolError as error:
+        return call.failed(error)
 
 
 class Session:
@@ -219,6 +311,7 @@ class Session:
         self._first: Dict[str, Any] = {"environment": environment, "environment_definition": environment_definition,
                        "working_directory": working_directory}
         self._lock = threading.Lock()
+        self._directory: Optional[str] = None
         self.handle: Optional[str] = None
 
     def __enter__(self) -> Session:
@@ -233,12 +326,16 @@ class Session:
             on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
         """Runs CODE as a cell. Arguments and exceptions are those of `Client.run_python()`.
 
-        If the session has ended, `session_alive` of the result is False, or a later result has the status "refused".
+        If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
         """
         with self._lock:
-            refused = self._begin(on_progress, cancel)
-            if refused:
-                return refused
+            failed = self._begin(on_progress, cancel)
+            if failed:
+                return failed
+            if are_many(files):
+                self._client._ship(files, self._first["environment"], self._first["environment_definition"],
+                                  self._directory, cancel)
+                files = None
             return self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
                                            on_progress=on_progress, cancel=cancel)
 
@@ -248,12 +345,12 @@ class Session:
 
         Raises ToolError if there is none; its message says why."""
         with self._lock:
-            refused = self._begin(None, None)
-            if refused:
-                raise ToolError(refused.text, refused)
+            failed = self._begin(None, None)
+            if failed:
+                raise ToolError(failed.text, failed)
             made = self._client.run_python("", fork=self.handle).check()
-        copy = Session(self._client, None, None, None)
-        copy.handle = made.session
+        copy = Session(self._client, **self._first)
+        copy.handle, copy._directory = made.session, made.working_directory
         return copy
 
     def restart(self) -> None:
@@ -272,5 +369,5 @@ class Session:
         if self.handle:
             return None
         begun = self._client.run_python("", session="new", on_progress=on_progress, cancel=cancel, **self._first)
-        self.handle = begun.session
+        self.handle, self._directory = begun.session, begun.working_directory
         return None if self.handle else begun

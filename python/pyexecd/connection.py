@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Type, Union
 
 from .errors import ConnectionLost, ProtocolError, PyexecdError
 
@@ -77,6 +77,7 @@ class Connection:
         self._waiting: dict[int, Deliver] = {}
         self._last_number = 0
         self._lost: Optional[str] = None
+        self._lost_kind: Type[ConnectionLost] = ConnectionLost
         self._owner = os.getpid()
 
     def start(self) -> None:
@@ -91,7 +92,7 @@ class Connection:
             raise ConnectionLost("this client belongs to the process that was forked; make another one")
         with self._lock:
             if self._lost is not None:
-                raise ConnectionLost(self._lost)
+                raise self._lost_kind(self._lost)
             self._last_number += 1
             number = self._last_number
             self._waiting[number] = deliver
@@ -145,13 +146,14 @@ class Connection:
         if deliver:
             deliver(Answer(None, error))
 
-    def lose(self, reason: str) -> None:
-        """The connection has ended: so do all requests."""
+    def lose(self, reason: str, kind: Type[ConnectionLost] = ConnectionLost) -> None:
+        """The connection has ended: so do all requests, with an error of KIND."""
         with self._lock:
-            self._lost = self._lost or reason
+            if self._lost is None:
+                self._lost, self._lost_kind = reason, kind
             numbers = list(self._waiting)
         for number in numbers:
-            self.fail(number, ConnectionLost(reason))
+            self.fail(number, kind(reason))
 
     def _forget(self, number: Any) -> Optional[Deliver]:
         with self._lock:

@@ -16,6 +16,10 @@ class ConnectionLost(PyexecdError):
     """
 
 
+class ConfigurationError(ConnectionLost):
+    """The server has not started, because it does not accept its configuration. The message says what is wrong."""
+
+
 class ProtocolError(PyexecdError):
     """The server refused the request itself: a JSON-RPC error.
 
@@ -34,6 +38,11 @@ class ToolError(PyexecdError):
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class CallRefused(ToolError):
+    """Nothing was run: the arguments do not fit, the session has ended, or the server is busy. The message says which.
+    """
 
 
 class CallTimeout(PyexecdError, TimeoutError):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import queue
 import threading
 from typing import IO, Optional
 
 from .connection import Connection, Message, Transport
+from .errors import ConnectionLost
 
 log = logging.getLogger("pyexecd")
 
@@ -17,8 +19,9 @@ MESSAGE_BYTES = 4 << 20  # the server reads no longer ones
 
 
 def encoded(message: Message) -> bytes:
-    """MESSAGE as JSON in UTF-8, without a line break. Raises ValueError if it has no such form or is too long."""
-    data = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """MESSAGE as JSON in UTF-8, without a line break; paths become text. Raises ValueError if it is too long, and
+    that or TypeError if it has no such form."""
+    data = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=os.fspath).encode()
     if len(data) > MESSAGE_BYTES:
         raise ValueError(f"the call has {len(data)} bytes, the limit is {MESSAGE_BYTES}")
     return data
@@ -45,7 +48,7 @@ class Lines(Transport):
     def _finish_writing(self) -> None:
         self._outgoing.put(None)
 
-    def _ended(self) -> str:
+    def _ended(self) -> ConnectionLost:
         """Why there is nothing more to read. Called once, by the thread that reads."""
         raise NotImplementedError
 
@@ -58,7 +61,8 @@ class Lines(Transport):
             log.info("the server's output ends: %s: %s", type(error).__name__, error)
         finally:
             self._finish_writing()
-            connection.lose(self._ended())
+            ended = self._ended()
+            connection.lose(str(ended), type(ended))
 
     def _write(self, sink: IO[bytes]) -> None:
         """A server that no longer reads is noticed where it is read from."""

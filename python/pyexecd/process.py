@@ -7,20 +7,22 @@ import contextlib
 import json
 import logging
 import os
-import shutil
+import re
 import subprocess
 import sys
-import sysconfig
-import tempfile
 import threading
 import weakref
 from typing import IO, Any, Deque, List, Mapping, Optional, Sequence, Union
 
+from .configuration import Config, Path, filled, users_own
 from .connection import Connection
-from .errors import ConnectionLost
+from .errors import ConfigurationError, ConnectionLost
 from .lines import Lines
 
+Command = Union[Sequence[Path], Path, None]
+
 PROGRAM = "pyexecd"
+CONFIGURATION_STATUSES = (os.EX_CONFIG, os.EX_NOINPUT)  # of a server: it is wrong, or the file is not there
 STOP_SECONDS = 10.0  # that a server gets to end by itself
 LAST_LINES = 20
 LINE_BYTES = 1000
@@ -32,6 +34,8 @@ def find_program() -> str:
     """The path of the program: beside this Python, where this environment has its scripts, or on PATH.
 
     Raises ConnectionLost if it is in none of these places."""
+    import shutil
+    import sysconfig
     folders = [os.path.dirname(sys.executable or ""), sysconfig.get_path("scripts") or "",
                os.path.join(os.path.expanduser("~"), ".local", "bin")]
     for folder in folders:
@@ -65,14 +69,27 @@ def _let_go_in_a_fork() -> None:
 os.register_at_fork(after_in_child=_let_go_in_a_fork)
 
 
+def _is_alone(command: Command) -> bool:
+    """Whether COMMAND has no arguments, which could name a configuration or lead to another machine."""
+    return command is None or isinstance(command, (str, os.PathLike))
+
+
+def _words(command: Command) -> List[str]:
+    """The program and its arguments."""
+    if command is None:
+        return [find_program()]
+    return [os.fspath(word) for word in ([command] if isinstance(command, (str, os.PathLike)) else command)]
+
+
 class Process(Lines):
-    """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold.
+    """COMMAND is the program and its arguments. CONFIG is the path of a YAML file, or what it would hold; without it
+    the server has the user's configuration, or that of a program.
 
     Whatever this process has in os.environ is handed on, unless ENVIRON takes its place.
     """
 
-    def __init__(self, command: Union[Sequence[str], str, None], config: Union[str, Mapping[str, Any], None],
-                 environ: Optional[Mapping[str, str]], cwd: Optional[str]) -> None:
+    def __init__(self, command: Command, config: Config, environ: Optional[Mapping[str, str]],
+                 cwd: Optional[Path]) -> None:
         super().__init__()
         self._command = command
         self._config = config
@@ -118,18 +135,23 @@ class Process(Lines):
             self._remove_temporary()
 
     def _whole_command(self) -> List[str]:
-        command = [self._command] if isinstance(self._command, str) else list(self._command or [find_program()])
-        if isinstance(self._config, Mapping):
-            command += ["--config", self._write_temporary(self._config)]
-        elif self._config is not None:
-            command += ["--config", os.fspath(self._config)]
+        command = _words(self._command)
+        config = self._config
+        if config is None and _is_alone(self._command) and not users_own(self._environ):
+            config = {}
+        if isinstance(config, Mapping):
+            command += ["--config", self._write_temporary(filled(config))]
+        elif config is not None:
+            command += ["--config", os.fspath(config)]
         return command
 
     def _write_temporary(self, config: Mapping[str, Any]) -> str:
         """JSON is YAML. The file stays as long as the server, which may read it again."""
+        import tempfile
+        text = json.dumps(config, ensure_ascii=False, default=os.fspath)
         descriptor, self._temporary = tempfile.mkstemp(prefix="pyexecd-", suffix=".yaml")
         with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(config, file, ensure_ascii=False)
+            file.write(text)
         return self._temporary
 
     def _remove_temporary(self) -> None:
@@ -148,14 +170,20 @@ class Process(Lines):
             self._process.kill()
             self._process.wait()
 
-    def _ended(self) -> str:
+    def _ended(self) -> ConnectionLost:
         self._wait(STOP_SECONDS)
         assert self._process and self._errors and self._process.stdout
         self._process.stdout.close()
         self._errors.join(1)
         status = self._process.returncode
+        if status in CONFIGURATION_STATUSES:
+            return ConfigurationError("\n".join(map(self._without_place, self._last_lines)))
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
-        return "\n".join([f"the server has ended ({how})", *self._last_lines])
+        return ConnectionLost("\n".join([f"the server has ended ({how})", *self._last_lines]))
+
+    def _without_place(self, line: str) -> str:
+        """LINE without the place in a file that nobody has seen."""
+        return re.sub(rf"^{re.escape(self._temporary)}:\d+:\d+: ", "", line) if self._temporary else line
 
     def _read_errors(self, source: IO[bytes]) -> None:
         with source:

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import base64
+import html
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Tuple, TypeVar
 
-from .errors import ToolError
+from .errors import CallRefused, ToolError
 
 Checked = TypeVar("Checked", bound="ToolResult")
 
 
+REPR_CHARACTERS = 60  # of a text
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= REPR_CHARACTERS else text[:REPR_CHARACTERS] + "...")
+
+
+def _counted(*counts: Tuple[int, str]) -> str:
+    """How many there are of what there is: ", 2 files"."""
+    return "".join(f", {count} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count)
+
+
 @dataclass(frozen=True)
 class Image:
-    """A picture that a result shows to the model. `data` is the file."""
+    """A picture that a result shows to the model. `data` is the file. A notebook shows the picture."""
 
     mime_type: str
     data: bytes = field(repr=False)
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return self.data if self.mime_type == "image/png" else None
+
+    def _repr_html_(self) -> str:
+        return f'<img src="data:{self.mime_type};base64,{base64.b64encode(self.data).decode()}">'
 
 
 @dataclass(frozen=True)
@@ -29,9 +48,9 @@ class File:
     uri: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ToolResult:
-    """The result of any tool.
+    """The result of any tool. A notebook shows its text and its pictures.
 
     `text` is what a model reads, `is_error` whether the tool says that it failed, and `content` all that was
     answered. `structured` is the form for programs, empty if there is none.
@@ -40,8 +59,23 @@ class ToolResult:
     text: str
     is_error: bool
     images: Tuple[Image, ...]
-    content: Tuple[Mapping[str, Any], ...] = field(repr=False)
-    structured: Mapping[str, Any] = field(repr=False)
+    content: Tuple[Mapping[str, Any], ...]
+    structured: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._told()}{_counted((len(self.images), 'image'))}>"
+
+    def _told(self) -> str:
+        return ("error " if self.is_error else "") + _shortened(self.text)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Mapping[str, str]:
+        return {"text/plain": self.text}
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>" + "".join(image._repr_html_() for image in self.images)
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return next(filter(None, (image._repr_png_() for image in self.images)), None)
 
     def check(self: Checked) -> Checked:
         """Returns this result, or raises `ToolError` if it is an error."""
@@ -50,7 +84,7 @@ class ToolResult:
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(ToolResult):
     """What a run of Python did.
 
@@ -60,27 +94,29 @@ class Result(ToolResult):
       "timeout"        it was stopped at its timeout
       "out_of_memory"  the memory limit ended a process of it
       "error"          it could not be run, or not to its end; `text` says why
-      "refused"        the arguments do not fit, or the server is busy; nothing was run, and `structured` is empty
 
     `exit_code` is the negative number of the signal that ended the program, and None if it never ran. `stdout` and
-    `stderr` are what the server kept of the output, 1 MiB of each by default. `value` is the value of the last
-    expression where the server reports one, else None. `files` are those that were created or changed. `timings` has
-    the seconds of each step, and `duration` all of them. `working_directory` is a handle: pass it to another call to go
-    on with the files. `session` is the name of the session that executed the code, and `session_alive` whether it
-    still has its variables; without a session they are None and False.
+    `stderr` are what the server kept of the output, 1 MiB of each by default. `files` are those that were created or
+    changed. `timings` has the seconds of each step, and `duration` all of them. `working_directory` is a handle: pass
+    it to another call to go on with the files. `session` is the name of the session that executed the code, and
+    `session_alive` whether it still has its variables; without a session they are None and False.
     """
 
     status: str
     exit_code: Optional[int]
     stdout: str
     stderr: str
-    value: Any
     files: Tuple[File, ...]
     duration: float
     timings: Mapping[str, Any]
     working_directory: Optional[str]
     session: Optional[str]
     session_alive: bool
+
+    def _told(self) -> str:
+        outputs = "".join(f", {name} {_shortened(text)}" for name, text in
+                          (("stdout", self.stdout), ("stderr", self.stderr)) if text)
+        return f"{self.status}, {self.duration:.3g} s{outputs}" + _counted((len(self.files), "file"))
 
     @property
     def success(self) -> bool:
@@ -104,17 +140,21 @@ class BlockResult:
     result: Optional[Result]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CodeBlocksResult(ToolResult):
     """What became of the code blocks of a message.
 
-    `exit_code` is that of the last block that was tried, or 1 if the call was refused. `blocks` are those that were
+    `exit_code` is that of the last block that was tried. `blocks` are those that were
     tried: the first that fails is the last. `left_out` is the number of blocks behind it.
     """
 
     exit_code: int
     blocks: Tuple[BlockResult, ...]
     left_out: int
+
+    def _told(self) -> str:
+        return f"exit code {self.exit_code}" + _counted((len(self.blocks), "block")) + (
+            f", {self.left_out} left out" if self.left_out else "")
 
     @property
     def working_directory(self) -> Optional[str]:
@@ -141,6 +181,13 @@ def code_blocks_result(answer: Mapping[str, Any]) -> CodeBlocksResult:
     blocks = tuple(_block_result(block) for block in structured.get("blocks", ()))
     return CodeBlocksResult(**common, exit_code=structured.get("exit_code", 1), blocks=blocks,
                             left_out=structured.get("left_out", 0))
+
+
+def accepted(result: Checked) -> Checked:
+    """RESULT, or raises `CallRefused` if nothing was run: then it has no structured form."""
+    if result.is_error and not result.structured:
+        raise CallRefused(result.text, result)
+    return result
 
 
 def listed_file(resource: Mapping[str, Any]) -> File:
@@ -182,7 +229,6 @@ def _run_fields(structured: Mapping[str, Any]) -> dict[str, Any]:
         "exit_code": structured.get("returncode"),
         "stdout": structured.get("stdout", ""),
         "stderr": structured.get("stderr", ""),
-        "value": structured.get("value"),
         "files": tuple(File(file["path"], file["size"], file.get("mimeType", ""), file.get("uri", ""))
                        for file in structured.get("files", ())),
         "duration": structured.get("duration", 0.0),

@@ -81,7 +81,7 @@ class SessionExecutor(RemotePythonExecutor):
             return CodeOutput(output=json.loads(final[1]), logs=result.stdout, is_final_answer=True)
         if result.is_error:
             raise AgentError(result.text, self.logger)
-        return CodeOutput(output=result.value, logs=result.text, is_final_answer=False)
+        return CodeOutput(output=None, logs=result.text, is_final_answer=False)
 
     def install_packages(self, additional_imports: List[str]) -> List[str]:
         """Those of tools: they are in the environment, or the code of the tool says that they are missing."""

@@ -60,5 +60,5 @@ class Stream(Lines):
     def _name(self) -> str:
         return self._address if isinstance(self._address, str) else "%s:%d" % self._address
 
-    def _ended(self) -> str:
-        return f"the server at {self._name()} has closed the connection"
+    def _ended(self) -> ConnectionLost:
+        return ConnectionLost(f"the server at {self._name()} has closed the connection")

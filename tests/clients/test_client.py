@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import hashlib
 import os
 import pathlib
 import shutil
@@ -22,6 +23,7 @@ from pyexecd.process import STOP_SECONDS
 
 STUB = [sys.executable, str(pathlib.Path(__file__).with_name("stub_server.py"))]
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(3000)\n"
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 WAIT_SECONDS = 120
 over_each_way = pytest.mark.parametrize("way", python_package.WAYS)
 
@@ -124,9 +126,208 @@ def test_a_program_that_fails_is_a_result():
             if stopped.stdout:
                 break
         assert (stopped.status, stopped.stdout) == ("timeout", "begun\n")
-        refused = client.run_python("print(1)", environment="elsewhere")
-        assert (refused.status, refused.exit_code, refused.stdout) == ("refused", None, "")
-        assert "environment must be" in refused.text
+
+
+MISTAKES = {
+    "no text": (TypeError, "code must be str, not int", {"code": 123}),
+    "an unknown environment": (pyexecd.CallRefused, "environment must be", {"environment": "elsewhere"}),
+    "too long a timeout": (pyexecd.CallRefused, "timeout must be at most", {"timeout": 1e6}),
+    "a session that is over": (pyexecd.CallRefused, "there is no session", {"session": "over"}),
+    "a file that is elsewhere": (pyexecd.CallRefused, "leads out", {"files": {"../a": "text"}}),
+    "a file without content": (TypeError, "content of a must be str, bytes or a path", {"files": {"a": None}}),
+    "a text for files": (TypeError, "files must be a dict", {"files": "a.txt"}),
+    "a file that is not there": (FileNotFoundError, "nowhere", {"files": [pathlib.Path("/nowhere/a.txt")]}),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_of_the_program_is_raised(mistake):
+    kind, words, arguments = MISTAKES[mistake]
+
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client:
+            await client.run_python(**{"code": "print(1)", **arguments})
+
+    with pyexecd.Client(**over_stdio()) as client:
+        with pytest.raises(kind, match=words):
+            client.run_python(**{"code": "print(1)", **arguments})
+        assert client.run_python("print(1)").stdout == "1\n"
+    with pytest.raises(kind, match=words):
+        asyncio.run(program())
+
+
+def test_code_blocks_that_are_refused_are_raised():
+    with pyexecd.Client(**over_stdio()) as client, pytest.raises(pyexecd.ToolError, match="at least 1 item"):
+        client.run_code_blocks([])
+
+
+LARGE = bytes(range(256)) * 20_000
+DIGEST = "import hashlib, sys; print(hashlib.sha256(open('in/large', 'rb').read()).hexdigest(), open('in/small').read())"
+
+
+def test_files_of_the_disk_go_with_a_call_however_large_they_are(tmp_path):
+    large, small = tmp_path / "large.bin", tmp_path / "small.txt"
+    large.write_bytes(LARGE)
+    small.write_text("süß")
+    told = f"{hashlib.sha256(LARGE).hexdigest()} süß\n"
+
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client, client.session() as session:
+            await session.run("import os; os.mkdir('elsewhere'); os.chdir('elsewhere')")
+            await session.run("os.chdir('..')", files={"in/large": large, "in/small": small})
+            begun = await client.run_python(DIGEST, session="new", files={"in/large": large, "in/small": small})
+            return (await session.run(DIGEST)).stdout, begun.stdout
+
+    with pyexecd.Client(**over_stdio()) as client:
+        ran = client.run_python(DIGEST, files={pathlib.Path("in/large"): large, "in/small": small})
+        assert (ran.stdout, ran.status) == (told, "success")
+        bytewise = client.run_python(DIGEST, files={"in/large": LARGE, "in/small": "süß".encode()},
+                                     working_directory=ran.working_directory)
+        assert bytewise.stdout == told and bytewise.working_directory == ran.working_directory
+        named = client.run_python("import glob; print(sorted(glob.glob('*.*')))", files=[small, str(large)])
+        assert named.stdout == "['large.bin', 'script.py', 'small.txt']\n"
+        with pytest.raises(ValueError, match="client.session"):
+            client.run_python("1", session="some", files=[large])
+    assert asyncio.run(program()) == (told, told)
+
+
+def test_hundreds_of_files_go_with_a_call():
+    with pyexecd.Client(**over_stdio()) as client:
+        counted = client.run_python("import glob; print(len(glob.glob('f*')))", files={f"f{number}": "" for number in range(150)})
+    assert counted.stdout == "150\n"
+
+
+def test_a_file_of_a_result_can_be_read():
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client:
+            made = await client.run_python(MAKES)
+            return await client.read_file(made.files[0])
+
+    MAKES = "open('a.txt', 'w').write('a' * 10)"
+    with pyexecd.Client(**over_stdio()) as client:
+        assert client.read_file(client.run_python(MAKES).files[0]) == b"a" * 10
+    assert asyncio.run(program()) == b"a" * 10
+
+
+def test_a_configuration_that_is_wrong_is_an_error_with_the_words_of_the_server(tmp_path):
+    async def program():
+        async with pyexecd.AsyncClient(installed.PYEXECD, config={"timeuot": 60}):
+            raise AssertionError
+
+    told = 'timeuot: unknown key "timeuot", did you mean "timeout"?'
+    with pytest.raises(pyexecd.ConfigurationError) as raised:
+        pyexecd.Client(installed.PYEXECD, config={"timeuot": 60})
+    assert str(raised.value) == told
+    with pytest.raises(pyexecd.ConfigurationError, match="^timeuot"):
+        asyncio.run(program())
+    file = tmp_path / "own.yaml"
+    with pytest.raises(pyexecd.ConfigurationError, match="own.yaml: cannot be opened"):
+        pyexecd.Client(installed.PYEXECD, config=file)
+    python_package.written(file, "timeuot: 60\n")
+    with pytest.raises(pyexecd.ConfigurationError, match="own.yaml:1:1: timeuot"):
+        pyexecd.Client(installed.PYEXECD, config=file)
+
+
+DEFAULTS = """
+import os, sys, pyexecd
+with pyexecd.Client(*sys.argv[1:]) as client:
+    print(client.run_python("import sys; print(sys.executable)").stdout.strip() == sys.executable)
+    with client.session() as session:
+        session.run("x = 6")
+        print(session.run("x * 7").stdout.strip())
+    print(client.run_code_blocks([("python", "import pydantic_core; print(pydantic_core.__name__)")]).blocks[0].result.stdout)
+"""
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "found"])
+def test_code_runs_in_the_python_of_the_program_with_sessions_and_blocks(named, tmp_path):
+    """Also where that is a virtual environment, of which code has the packages."""
+    path = f"{pathlib.Path(installed.PYEXECD).parent}:/usr/bin:/bin"
+    done = installed.run(installed.python("providers"), "-c", DEFAULTS, *[installed.PYEXECD] * named, home=tmp_path,
+                         PATH=path, PYTHONPATH=str(python_package.FOLDER))
+    assert done.stdout.split() == ["True", "42", "pydantic_core"], done
+
+
+def tools(*arguments, **more):
+    with pyexecd.Client(*arguments, **more) as client:
+        return {tool["name"] for tool in client.list_tools()}
+
+
+def test_the_configuration_says_what_else_is_served(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert tools(installed.PYEXECD) == {"run_python", "run_code_blocks", "manage_sessions"}
+    assert tools([installed.PYEXECD]) == {"run_python"}
+    assert tools(installed.PYEXECD, config={"sessions": None}) == {"run_python", "run_code_blocks"}
+    assert tools(installed.PYEXECD, config={"code_blocks": None}) == {"run_python", "manage_sessions"}
+    own = {"environments": {"lab": {"type": "system", "environment": {"LAB": "x"}}}, "default_environment": "lab"}
+    with pyexecd.Client(installed.PYEXECD, config=own) as client:
+        assert client.run_python("import os; print(os.environ['LAB'])", environment="lab").stdout == "x\n"
+    (tmp_path / ".config" / "pyexecd").mkdir(parents=True)
+    python_package.written(tmp_path / ".config" / "pyexecd" / "config.yaml", "sessions: {}\n")
+    assert tools(installed.PYEXECD) == {"run_python", "manage_sessions"}
+    assert tools(installed.PYEXECD, config=tmp_path / ".config" / "pyexecd" / "config.yaml") == {"run_python", "manage_sessions"}
+    monkeypatch.setenv("PYEXECD_CONFIG", python_package.written(tmp_path / "other.yaml", "code_blocks: {}\n"))
+    assert tools(installed.PYEXECD) == {"run_python", "run_code_blocks"}
+
+
+def test_paths_may_be_objects(tmp_path):
+    configuration = {"working_directory": tmp_path / "work"}
+    configuration["working_directory"].mkdir()
+    with pyexecd.Client(pathlib.Path(installed.PYEXECD), config=configuration, cwd=tmp_path) as client:
+        assert client.run_python("import os; print(os.getcwd())").stdout.strip().endswith("work")
+    with python_package.reached("unix", tmp_path) as arguments:
+        with pyexecd.Client(socket=pathlib.Path(arguments["socket"])) as client:
+            assert client.run_python("print(1)").stdout == "1\n"
+
+
+def test_a_result_is_one_line_for_people():
+    with pyexecd.Client(**over_stdio()) as client:
+        works = client.run_python("open('a', 'w'); print('one\\n' * 100)")
+        fails = client.run_code_blocks([("python", "print(1)"), ("sh", "exit 3"), ("sh", "exit 4")])
+    assert repr(works).startswith("<Result: success, ") and repr(works).endswith(", 1 file>")
+    assert repr(works).count("one") < 20
+    assert repr(fails) == "<CodeBlocksResult: exit code 3, 2 blocks, 1 left out>"
+    assert not [each for each in (works, *fails.blocks) if "\n" in repr(each)]
+
+
+SHOWN = """
+import os, pyexecd
+from IPython.core.formatters import DisplayFormatter
+with pyexecd.Client(os.environ["PYEXECD"], config={}) as client:
+    result = client.run_python(%r)
+forms, _ = DisplayFormatter().format(result)
+print(forms["text/plain"] == result.text, "&lt;" in forms["text/html"], '<img src="data:image/png;base64,' in forms["text/html"])
+print(DisplayFormatter().format(result.images[0])[0]["image/png"][1:4])
+"""
+
+
+def test_a_notebook_shows_a_result_with_its_pictures(tmp_path):
+    drawn = f"print('<p>'); import base64; open('a.png', 'wb').write(base64.b64decode('{PICTURE}'))"
+    done = installed.run(installed.python("ipython"), "-c", SHOWN % drawn, home=tmp_path, PYEXECD=installed.PYEXECD,
+                         PYTHONPATH=str(python_package.FOLDER))
+    assert done.stdout.split() == ["True", "True", "True", "b'PNG'"], done
+
+
+def test_the_module_is_the_program(tmp_path):
+    path = f"{pathlib.Path(installed.PYEXECD).parent}:/usr/bin:/bin"
+    done = installed.run(sys.executable, "-m", "pyexecd", "run", "-c", "raise SystemExit(5)", home=tmp_path, PATH=path,
+                         PYTHONPATH=str(python_package.FOLDER))
+    assert done.returncode == 5, done
+
+
+def test_importing_it_imports_nothing_that_a_program_may_not_need(tmp_path):
+    done = python_package.program(tmp_path, "import sys; before = set(sys.modules); import pyexecd\n"
+                                            "print(*(set(sys.modules) - before))\nprint(pyexecd.__version__, pyexecd.AsyncClient)")
+    assert not {"asyncio", "ssl", "http.client", "importlib.metadata"} & set(done.stdout.splitlines()[0].split())
+    assert "AsyncClient" in done.stdout.splitlines()[1]
+
+
+@pytest.mark.parametrize("name", [name for name in dir(pyexecd.Client) if not name.startswith("_")])
+def test_both_clients_are_described_in_full(name):
+    """For an editor shows a docstring alone."""
+    other = getattr(pyexecd.AsyncClient, name)
+    assert "As `Client" not in other.__doc__ and len(other.__doc__) > len(getattr(pyexecd.Client, name).__doc__) / 2
 
 
 def test_what_no_server_would_read_is_an_error_and_loses_nothing():
@@ -149,7 +350,8 @@ def test_a_session_keeps_its_variables_until_it_is_restarted():
         session.restart()
         assert "NameError" in session.run("x").stderr
         session.close()
-        assert session.run("1").status == "refused"
+        with pytest.raises(pyexecd.CallRefused, match="it has ended"):
+            session.run("1")
 
 
 def test_a_session_begins_in_the_place_it_is_told():
@@ -157,8 +359,8 @@ def test_a_session_begins_in_the_place_it_is_told():
         made = client.run_python("open('a.txt', 'w').write('a')")
         with client.session(working_directory=made.working_directory) as session:
             assert session.run("open('a.txt').read()").stdout == "'a'\n"
-        with client.session(environment="elsewhere") as session:
-            assert session.run("1").status == "refused"
+        with client.session(environment="elsewhere") as session, pytest.raises(pyexecd.CallRefused):
+            session.run("1")
 
 
 @contextlib.contextmanager
@@ -177,7 +379,8 @@ def test_a_copy_of_a_session_goes_on_by_itself():
         with session.fork() as copy:
             assert copy.run("x.append(7); x").stdout == "[6, 7]\n"
             assert copy.handle not in (None, session.handle)
-        assert copy.run("x").status == "refused"
+        with pytest.raises(pyexecd.CallRefused):
+            copy.run("x")
         assert session.run("x").stdout == "[6]\n"
         once = client.run_python("x * 2", fork=session.handle)
         assert (once.stdout, once.session_alive) == ("[6, 6]\n", True) and once.session != session.handle
@@ -220,13 +423,11 @@ def test_the_result_of_code_blocks_has_each_block():
         assert result.text.startswith("exitcode: 3 (execution failed)")
         found = client.run_python("print(open('a.txt').read())", working_directory=result.working_directory)
         assert found.stdout == "a\n"
-        assert client.run_code_blocks([]).exit_code == 1
 
 
 def test_a_picture_is_its_file():
-    picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
     with pyexecd.Client(**over_stdio()) as client:
-        result = client.run_python(f"import base64\nopen('a.png', 'wb').write(base64.b64decode('{picture}'))")
+        result = client.run_python(f"import base64\nopen('a.png', 'wb').write(base64.b64decode('{PICTURE}'))")
     (image,) = result.images
     assert image.mime_type == "image/png" and image.data.startswith(b"\x89PNG")
 
@@ -348,10 +549,21 @@ def test_a_wrong_token_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [
-    {"url": "ftp://example.org"}, {"url": "tcp://host"}, {"url": "http://h/mcp", "command": "pyexecd"}])
+    {"url": "ftp://example.org"}, {"url": "tcp://host"}, {"url": "http://h/mcp", "command": "pyexecd"},
+    {"url": "http://h/mcp", "cwd": "/"}, {"url": "http://h/mcp", "socket": "/a"}, {"url": "/run/pyexecd/socket"},
+    {"url": "localhost:7000"}, {"url": "unix:"}, {"socket": "unix:/a"}, {"token": "secret"},
+    {"socket": "/a", "token": "secret"}], ids=str)
 def test_arguments_that_contradict_are_refused(arguments):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="url=|http://"):
         pyexecd.Client(**arguments)
+
+
+def test_a_url_may_be_what_the_server_listens_on():
+    """A path of another type is one of a socket."""
+    with pytest.raises(pyexecd.ConnectionLost, match="127.0.0.1:1"):
+        pyexecd.Client(url="tcp:127.0.0.1:1")
+    with pytest.raises(TypeError, match="socket="):
+        pyexecd.Client(url=pathlib.Path("/run/pyexecd/socket"))
 
 
 def test_the_server_gets_the_whole_environment(monkeypatch):
@@ -462,7 +674,7 @@ def test_the_program_is_found(place, tmp_path):
     (folder / "pyexecd").write_text(f'#!/bin/sh\nexec "{installed.PYEXECD}" "$@"\n')
     (folder / "pyexecd").chmod(0o755)
     code = ("import pyexecd, sys\nsys.executable = sys.argv[1]\n"
-            "with pyexecd.Client() as client: print(client.run_python('print(6 * 7)').stdout)")
+            "with pyexecd.Client(config={'environments': None}) as client: print(client.run_python('print(6 * 7)').stdout)")
     executable, path = str(folder / "python3"), "/usr/bin:/bin"
     if place == "on PATH":
         executable, path = "/nowhere/python3", f"{folder}:/usr/bin:/bin"

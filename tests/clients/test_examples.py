@@ -261,7 +261,7 @@ def test_a_tool_loop_writes_a_poem_and_reads_it_back(tmp_path):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat) as chat:
         threading.Thread(target=chat.serve_forever, daemon=True).start()
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYEXECD": str(installed.PYEXECD),
-                       "OPENAI_BASE_URL": f"http://127.0.0.1:{chat.server_port}/v1"}
+                       "PYTHONPATH": str(installed.ROOT / "python"), "OPENAI_BASE_URL": f"http://127.0.0.1:{chat.server_port}/v1"}
         done = subprocess.run(["/usr/bin/python3", EXAMPLES / "tool_loop.py", "a-model", "A poem!"], env=environment,
                               capture_output=True, text=True, check=False, timeout=120)
         chat.shutdown()

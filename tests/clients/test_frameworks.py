@@ -122,7 +122,8 @@ def test_an_example_of_a_loop_writes_a_poem_and_reads_it_back(tmp_path, provider
         url = f"{model.url}/v1" if provider == "openai" else model.url
         done = installed.run(
             installed.python("providers"), str(installed.ROOT / "examples" / f"{provider}_loop.py"), "standin", "A poem!",
-            home=tmp_path, PYEXECD=installed.PYEXECD, **{PLACES[provider]: url, f"{provider.upper()}_API_KEY": "none"})
+            home=tmp_path, PYEXECD=installed.PYEXECD, PYTHONPATH=str(installed.ROOT / "python"),
+            **{PLACES[provider]: url, f"{provider.upper()}_API_KEY": "none"})
         assert done.returncode == 0 and model.ended, f"{done} {model.trouble}"
         _, read, failed = model.readings
     assert poem.TEXT in read.plain and "ZeroDivisionError" in failed.plain
