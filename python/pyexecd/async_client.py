@@ -34,7 +34,7 @@ class AsyncClient:
                  cwd: Optional[str] = None) -> None:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
-        self._code_alone = False  # set by what stands between this client and a model
+        self._code_alone: Optional[Dict[str, bool]] = None  # set by what stands between this client and a model
         self._connection = Connection(transport)
         # Also at the end of the interpreter, and when nobody has this client any more.
         self._finalizer = weakref.finalize(self, self._connection.close)
