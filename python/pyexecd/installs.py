@@ -23,7 +23,11 @@ CELL = re.compile(rf"^(?P<before>[ \t]*)[!%][ \t]*{PIP}", re.MULTILINE)
 PART = re.compile(r"""[ \t]+|"[^"\n]*"|'[^'\n]*'|\\\n|[0-9]?>&[0-9]|&>|<(?=[=0-9])|[^\s;&|#"'()`$<\\]""")
 SHELL_END = re.compile(r"[;&|#\n]|\Z")
 CELL_END = re.compile(r"[|#\n]|\Z")
-REDIRECTION = re.compile(r"""(?:^|(?<=\s))(?:[0-9]?>&[0-9]|[&0-9]?>{1,2}[ \t]*[^\s=>&"']+)(?=\s|$)""")
+# A word of the arguments, or the blanks between two. Each character belongs to one alternative, so none is tried twice.
+WORD = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|\s+|["']""")
+DUPLICATION = re.compile(r"[0-9]?>&[0-9]")
+REDIRECTION = re.compile(r"([&0-9]?>{1,2})([^\s=>&\"']*)")
+TARGET = re.compile(r"[^\s=>&\"']+")
 
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 VERSION = r"(?:===|[=~!<>]=|[<>])[ \t]*[A-Za-z0-9.*+!_-]+"
@@ -152,12 +156,31 @@ async def in_shell(code: str, install: Install) -> str:
     async def outcome(command: Found) -> str:
         if is_left(code, command.start) or HELP.intersection(command.arguments.split()):
             return code[command.start:command.end]
-        redirections = "".join(" " + each for each in REDIRECTION.findall(command.arguments))
-        done, text = await carry_out(read(REDIRECTION.sub(" ", command.arguments)), install)
+        arguments, redirections = without_redirections(command.arguments)
+        done, text = await carry_out(read(arguments), install)
         say = f"printf '%s\\n' {shlex.quote(text)}" if text else ":"
         return f"{command.before}{{ {say if done else f'{say} >&2; false'}; }}{redirections}"
 
     return await replaced(code, found(code, SHELL, SHELL_END), outcome) if len(code) <= MOST_CODE else code
+
+
+def without_redirections(arguments: str) -> Tuple[str, str]:
+    """ARGUMENTS of a shell's command without its redirections, and these."""
+    words = [each[0] for each in WORD.finditer(arguments)]
+    kept, redirections, i = "", "", 0
+    while i < len(words):
+        found = REDIRECTION.fullmatch(words[i])
+        is_whole = DUPLICATION.fullmatch(words[i]) or (found and found[2])
+        target = i + 2 if i + 2 < len(words) and words[i + 1].strip(" \t") == "" else i + 1
+        if is_whole:
+            redirections += f" {words[i]}"
+        elif found and target < len(words) and TARGET.fullmatch(words[target]):
+            redirections += f" {words[i]}{words[target]}"
+            i = target
+        else:
+            kept += words[i]
+        i += 1
+    return kept, redirections
 
 
 def is_left(code: str, start: int) -> bool:
@@ -173,7 +196,7 @@ async def in_cell(code: str, install: Install) -> str:
     async def outcome(command: Found) -> str:
         if HELP.intersection(command.arguments.split()):
             return code[command.start:command.end]
-        done, text = await carry_out(read(REDIRECTION.sub(" ", command.arguments)), install)
+        done, text = await carry_out(read(without_redirections(command.arguments)[0]), install)
         stream = "" if done else ", file=__import__('sys').stderr"
         return f"{command.before}print({text!r}{stream})" if text else f"{command.before}pass"
 
