@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import pathlib
+import stat
 import sys
 from types import SimpleNamespace
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import functions as program_functions
+from .writable import Writable, lies_in
 
 MOST_BYTES = 64 * 1024
+MINORS = range(100)  # of Python 3
 
 Directory = Union[pathlib.Path, str]
 Definition = Mapping[str, Any]
 
 # What else than `type` says which Python it is, and what is installed.
-PYTHON_KEYS = ("executable", "venv_path", "python_path")
+PYTHON_KEYS = ("executable", "venv_path", "python_path", "python_version")
 PACKAGE_KEYS = ("pip_packages", "requirements_file")
 # Of the installer: `system` has none, but what stands on it.
 INSTALLER_KEYS = ("allow_source_builds", "pip_find_links", "pip_index_url")
@@ -58,35 +61,33 @@ def of_program(context: Optional[SimpleNamespace], functions: Iterable[Any], set
     return {**keys, **settings}
 
 
-def held(definition: Definition, directory: Directory) -> Tuple[Definition, List[str]]:
-    """DEFINITION for code that runs in DIRECTORY. Code could change a virtual environment that lies there, and what its
-    files say, so the Python that it is made of takes its place; then the second is where its packages are."""
+def held(definition: Definition, writable: Writable) -> Optional[Tuple[Definition, List[str]]]:
+    """DEFINITION for code that can write in WRITABLE. Code could change a Python that lies there, or what leads to one,
+    so the Python of this program takes its place; then the second is where the packages of that version are. None: this
+    program's Python lies there, too."""
     python = python_of(definition)
-    root = pathlib.Path(python).parent.parent if python else None
-    if root is None or definition.get("isolation") == "none" or not is_within(root, directory):
+    if python is None or not any(map(writable.leads, pythons(python))):
         return definition, []
-    writable = packages_in(root)
-    base = base_of(writable)
-    if is_within(base.get("python_path", os.sep), directory):
-        return definition, []
-    return {**without(definition, PYTHON_KEYS), "type": "venv", **base}, writable
+    own = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    if writable.leads(own):
+        return None
+    root = pathlib.Path(python).parent.parent
+    packages = root.resolve() / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+    named = [each for each in packages_in(root) if each == str(packages) and is_line(each)]
+    return {**without(definition, PYTHON_KEYS), "type": "venv", "python_path": own}, named
 
 
-def base_of(packages: Sequence[str]) -> Dict[str, str]:
-    """The Python that the virtual environment with the directories PACKAGES is made of: this program's own, or one of
-    the same version that the server knows."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    named = [pathlib.Path(path).parent.name[len("python"):] for path in packages]
-    if named and version not in named:
-        return {"python_version": named[0]}
-    return {"python_path": os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)}
+def is_line(path: str) -> bool:
+    """Whether PATH can stand in a `.pth` file: it is one line there, and UTF-8."""
+    return path.splitlines() == [path] and path.encode(errors="replace").decode() == path
 
 
-def is_within(path: Directory, directory: Directory) -> bool:
-    """Whether PATH is DIRECTORY or lies in it, by its name or by where links lead."""
-    places = {os.path.abspath(directory), os.path.realpath(directory)}
-    return any(os.path.commonpath([place, each]) == place
-               for place in places for each in (os.path.abspath(path), os.path.realpath(path)))
+def pythons(python: str) -> List[str]:
+    """PYTHON, and the directory of the one that its virtual environment is made of."""
+    root = virtual_environment(python)
+    lines = beginning(root / "pyvenv.cfg").decode(errors="replace").splitlines() if root else []
+    homes = [value.strip() for name, _, value in (line.partition("=") for line in lines) if name.strip() == "home"]
+    return [python, *homes]
 
 
 def virtual_environment(python: str) -> Optional[pathlib.Path]:
@@ -96,17 +97,17 @@ def virtual_environment(python: str) -> Optional[pathlib.Path]:
 
 
 def packages_in(root: pathlib.Path) -> List[str]:
-    """The directories of packages of the virtual environment at ROOT, as code sees them: no link is shown to it. A path
-    of two lines would be two lines of a `.pth` file."""
-    paths = [str(path.resolve()) for path in sorted(root.glob("lib/python3*/site-packages"))]
-    return [path for path in paths if "\n" not in path and "\r" not in path]
+    """The directories of packages in the virtual environment at ROOT. None of them is a link, or behind one."""
+    lib = os.path.join(os.path.realpath(root), "lib")
+    paths = [os.path.join(lib, f"python3.{minor}", "site-packages") for minor in MINORS]
+    return [path for path in paths if os.path.isdir(path) and os.path.realpath(path) == path]
 
 
 def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Dict[str, Any]:
     """A virtual environment at PATH on top of the Python of DEFINITION, with the packages that DEFINITION installs.
     WRITABLE are the packages of a virtual environment whose Python it is not."""
-    keys = without(definition, PYTHON_KEYS)
     python = python_of(definition)
+    keys = without(definition, PYTHON_KEYS) if python else dict(definition)
     folders = packages_beneath(definition)
     keys.update({"type": "venv", "venv_path": path, "system_site_packages": shows_system([*writable, *folders])})
     if python:
@@ -114,11 +115,11 @@ def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Dict[s
     return keys
 
 
-def shown(definition: Definition) -> List[str]:
-    """What code has to see of the packages beneath that DEFINITION names, beside the Python of a virtual environment on
-    top of them."""
+def shown(definition: Definition, writable: Writable) -> List[str]:
+    """What code, which can write in WRITABLE, has to see of the packages beneath that DEFINITION names, beside the
+    Python of a virtual environment on top of them."""
     folders = packages_beneath(definition)
-    return [*folders, *led_to(folders)]
+    return [*folders, *led_to(folders, writable)]
 
 
 def packages_beneath(definition: Definition) -> List[str]:
@@ -137,23 +138,30 @@ def shows_system(packages: Sequence[str]) -> bool:
     """Whether the virtual environment with the directories PACKAGES shows the packages of its Python, too; without any,
     there is none that hides them."""
     files = [pathlib.Path(folder).parents[2] / "pyvenv.cfg" for folder in packages]
-    return all(b"include-system-site-packages = true" in beginning(file).lower() for file in files if file.is_file())
+    beginnings = [beginning(file).lower() for file in files]
+    return all(b"include-system-site-packages = true" in each for each in beginnings if each)
 
 
 def beginning(path: pathlib.Path) -> bytes:
-    """The first bytes of the file at PATH, which code may have made larger than any memory."""
-    with open(path, "rb") as file:
-        return file.read(MOST_BYTES)
+    """The first bytes of the file at PATH, which code may have made anything; none of what is no file or a link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with open(descriptor, "rb") as file:
+        return file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 
 
-def led_to(folders: Iterable[str]) -> List[str]:
+def led_to(folders: Iterable[str], writable: Writable) -> List[str]:
     """The directories that the `.pth` files in FOLDERS name, but those that the server shows to no code: a home as a
-    whole."""
-    lines = [(folder, line.strip()) for folder in folders for file in sorted(pathlib.Path(folder).glob("*.pth"))
-             for line in file.read_text(errors="replace").splitlines()]
+    whole. Code sees what it can write in any case, and might have made that a link to somebody else's files."""
+    files = [(folder, file) for folder in folders for file in sorted(pathlib.Path(folder).glob("*.pth"))
+             if not writable.leads(str(file))]
+    lines = [(folder, line.strip()) for folder, file in files for line in file.read_text(errors="replace").splitlines()]
     paths = [os.path.join(folder, line) for folder, line in lines if line and not line.startswith(("import ", "#"))]
-    return [path for path in dict.fromkeys(map(os.path.realpath, paths))
-            if os.path.isdir(path) and path not in folders and not is_within(pathlib.Path.home(), path)]
+    home = os.path.realpath(pathlib.Path.home())
+    return [path for path in dict.fromkeys(os.path.realpath(path) for path in paths if not writable.leads(path))
+            if os.path.isdir(path) and path not in folders and not lies_in(home, path)]
 
 
 def python_of(definition: Definition) -> Optional[str]:

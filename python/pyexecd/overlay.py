@@ -8,17 +8,22 @@ sandbox that reaches the package index and nothing else. The Python beneath stay
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import os
 import pathlib
+import secrets
 import shutil
+import stat
 import tempfile
 import weakref
 from importlib import metadata
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import AsyncClient, definition, installs
-from .errors import PyexecdError
+from .errors import ConnectionLost, PyexecdError
 from .results import Result
+from .writable import Writable
 
 # What pip says of the packages NAMES, as far as it is of use.
 REPORT = """
@@ -34,40 +39,54 @@ print(f"Successfully installed {{installed}}" if installed else "", end="")
 """
 # What the server says before the words of the installer.
 FAILED = 'The run failed: cannot prepare environment "packages": '
-# The further directories of packages. One that code can write is only named there: a Python that waits for code does
-# not look into it, and nothing in it is executed.
-PATHS = "pyexecd_beneath.pth"
+PREFIX = "overlay-"
+CLOSED = "the executor was closed meanwhile"
 MOST = 100  # installations of an executor, each of which takes its time and its disk for a while
 
 
 class Overlay:
-    """ENVIRONMENT has the keys of the environment beneath; WRITABLE are further directories of packages, in which code
-    can write. Nothing of the overlay lies in DIRECTORY, where code runs. Everything is gone with remove() or with this
-    object."""
+    """ENVIRONMENT has the keys of the environment beneath; NAMED are further directories of packages. Nothing of the
+    overlay lies in WRITABLE, where code can write. Everything is gone with close() or with this object."""
 
-    def __init__(self, environment: Mapping[str, Any], directory: definition.Directory,
-                 writable: Sequence[str] = ()) -> None:
-        place = tempfile.mkdtemp(prefix="overlay-", dir=state_outside(directory))
-        # In a sandbox this is a name in a /tmp of its own; without one nobody else can have made it.
-        self._cache = tempfile.mkdtemp(prefix="pyexecd-matplotlib-", dir="/tmp")
-        self.remove = weakref.finalize(self, remove, [place, self._cache], os.getpid())
+    def __init__(self, environment: Mapping[str, Any], writable: Writable, named: Sequence[str] = ()) -> None:
+        state = state_outside(writable)
+        sweep(state)
+        place, lock = made_place(state)
+        # In a sandbox this is a name in a /tmp of its own; without one nobody else knows it.
+        self._cache = f"/tmp/pyexecd-matplotlib-{secrets.token_hex(8)}"
+        self._remove = weakref.finalize(self, remove, [place, self._cache], lock, os.getpid())
         self._state = os.path.join(place, "state")
         self.directory = os.path.join(place, "packages")
         os.mkdir(self.directory, 0o700)
         self._beneath = environment
-        self._writable = list(writable)
+        self._writable = writable
+        self._named = list(named)
+        self._client: Optional[AsyncClient] = None
         self._requirements: List[str] = []
         self._attempts = 0
+        self._is_closed = False
         self._paths: List[str] = []
         self._lock: Optional[asyncio.Lock] = None
-        self._is_needed = bool(writable or definition.lacks_packages(environment))
+        self._is_needed = bool(named or definition.lacks_packages(environment))
 
     @property
     def entry(self) -> str:
         """The code by which a Python finds the packages that has started without them, or with earlier ones."""
-        (folder,) = definition.packages_in(pathlib.Path(self._paths[-1]))
+        folder = f"{self._paths[-1]!r} + '/lib/python%d.%d/site-packages' % __import__('sys').version_info[:2]"
         kept = f"[each for each in __import__('sys').path if not each.startswith({self.directory!r})]"
-        return f"__import__('sys').path[:] = [{folder!r}, *{kept}]"
+        return f"__import__('sys').path[:] = [{folder}, *{kept}]"
+
+    def variables(self) -> Dict[str, str]:
+        """The variables of a server that installs packages for this code."""
+        return self._writable.variables()
+
+    def close(self) -> None:
+        """Ends an installation, and removes everything. May be called twice, and from any thread."""
+        self._is_closed = True
+        client = self._client
+        if client:
+            client.close_now()
+        self._remove()
 
     def without_caches(self, environment: Mapping[str, Any]) -> Mapping[str, Any]:
         """ENVIRONMENT, whose code leaves no settings and fonts of matplotlib in its directory."""
@@ -87,11 +106,11 @@ class Overlay:
             if not self._paths:
                 return None
             keys = definition.without(self._keys(self._paths[-1], []), definition.PACKAGE_KEYS)
-            return self.shown_in({**keys, "read": [*keys.get("read", ()), *definition.shown(self._beneath)]})
+            return self.shown_in({**keys, "read": [*keys.get("read", ()), *definition.shown(self._beneath, self._writable)]})
 
     def _keys(self, path: str, requirements: Sequence[str]) -> Dict[str, Any]:
         """The keys of the virtual environment at PATH, with the packages beneath it and REQUIREMENTS."""
-        keys = definition.on_top(self._beneath, path, self._writable)
+        keys = definition.on_top(self._beneath, path, self._named)
         keys["pip_packages"] = [*keys.get("pip_packages", ()), *requirements]
         return dict(self.without_caches(keys))
 
@@ -102,31 +121,53 @@ class Overlay:
         keys = self._keys(path, requirements)
         if keys.get("network") is True:
             del keys["network"]  # of code, but not of installers
-        result = await self._run(keys, code)
-        if result.is_error:
-            shutil.rmtree(path, ignore_errors=True)
-            raise PyexecdError(result.text.removeprefix(FAILED))
-        self._show_beneath(pathlib.Path(path))
+        try:
+            result = await self._run(keys, code)
+            if result.is_error:
+                raise PyexecdError(result.text.removeprefix(FAILED))
+            self._show_beneath(pathlib.Path(path))
+        except BaseException:
+            remove_tree(path)
+            raise
         self._requirements = requirements
         self._paths.append(path)
         for earlier in self._paths[:-2]:  # A script that still runs may use the one before.
-            shutil.rmtree(earlier, ignore_errors=True)
+            remove_tree(earlier)
+        del self._paths[:-2]
         return result
 
     async def _run(self, keys: Mapping[str, Any], code: str) -> Result:
-        """Runs CODE in a server of its own, which prepares the environment of KEYS."""
+        """Runs CODE in a server of its own, which prepares the environment of KEYS. Raises PyexecdError."""
         config = {"environments": {"packages": definition.accepted(keys)}, "default_environment": "packages"}
-        variables = {**os.environ, "XDG_STATE_HOME": self._state}
-        async with AsyncClient(config=config, environ=variables) as client:
-            return await client.run_python(code)
+        variables = {**self.variables(), "XDG_STATE_HOME": self._state}
+        client = self._client = AsyncClient(config=config, environ=variables)
+        try:
+            if self._is_closed:  # before close() could find the client
+                raise PyexecdError(CLOSED)
+            async with client:
+                return await client.run_python(code)
+        except ConnectionLost as error:
+            raise PyexecdError(CLOSED if self._is_closed else str(error)) from error
+        finally:
+            self._client = None
 
     def _show_beneath(self, path: pathlib.Path) -> None:
-        """Lets the virtual environment at PATH, which is complete, find the packages beneath it."""
-        folders = definition.packages_beneath(self._beneath)
-        lines = [*(f"import site; site.addsitedir({each!r})" for each in folders), *self._writable]
-        if lines:
-            (packages,) = definition.packages_in(path)
-            create(os.path.join(packages, PATHS), "\n".join(lines) + "\n")
+        """Lets the virtual environment at PATH, which is complete, find the packages beneath it. Raises PyexecdError.
+
+        A directory that code can write is only named: a Python that waits for code does not look into it, and nothing
+        in it is executed. An installed package may bring any file, but does not know this name."""
+        name = f"pyexecd_{secrets.token_hex(8)}.pth"
+        folders = [(each, f"import site; site.addsitedir({ascii(each)})\n")
+                   for each in definition.packages_beneath(self._beneath)]
+        folders += [(each, f"{each}\n") for each in self._named]
+        own = {pathlib.Path(each).parent.name: each for each in definition.packages_in(path)}
+        try:
+            for folder, line in folders:
+                packages = own.get(pathlib.Path(folder).parent.name)  # of the same version
+                if packages:
+                    append(os.path.join(packages, name), line)
+        except OSError as error:
+            raise PyexecdError(f"cannot show the packages beneath: {error}") from error
 
     async def install(self, requirements: List[str]) -> Tuple[bool, str]:
         """Has the server install REQUIREMENTS. Whether they are there, and what to say of that."""
@@ -175,40 +216,93 @@ def versions_in(folders: Sequence[str]) -> Dict[str, str]:
     return {installs.name_of(each.metadata["Name"]): each.version for each in found}
 
 
-def state_outside(directory: definition.Directory) -> str:
-    """A directory of this user for what executors keep, which is not in DIRECTORY. Raises PyexecdError: there is
+def state_outside(writable: Writable) -> str:
+    """A directory of this user for what executors keep, which is not in WRITABLE. Raises PyexecdError: there is
     none."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    for place in (os.path.join(state, "pyexecd-executors"), "/var/tmp", "/tmp"):
-        try:
-            os.makedirs(place, 0o700, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(place, os.W_OK) and not definition.is_within(place, directory):
+    for place in (os.path.join(state, "pyexecd-executors"), f"/var/tmp/pyexecd-executors-{os.geteuid()}"):
+        if not writable.leads(place) and is_own(place):
             return place
-    raise PyexecdError(f"there is no place for packages outside of {directory}")
+    raise PyexecdError("there is no place for packages outside of what code can write")
 
 
-def create(path: str, text: str) -> None:
-    """Writes TEXT to a new file at PATH. Nothing that stands there is written to."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w",
-              encoding="utf-8") as file:
+def is_own(place: str) -> bool:
+    """Whether PLACE is a directory that only this user can write in. It is made if it is missing."""
+    try:
+        os.makedirs(place, 0o700, exist_ok=True)
+        status = os.lstat(place)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022
+
+
+def made_place(state: str) -> Tuple[str, int]:
+    """A new directory in STATE, and a descriptor that holds its lock: until that is closed, no sweep() removes it."""
+    while True:
+        place = tempfile.mkdtemp(prefix=PREFIX, dir=state)
+        try:
+            lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # A sweep() has been faster.
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(place):
+            return place, lock
+        os.close(lock)
+
+
+def sweep(state: str) -> None:
+    """Removes from STATE what programs have left that were killed: nobody holds its lock."""
+    for entry in list(os.scandir(state)):
+        if not entry.name.startswith(PREFIX) or not entry.is_dir(follow_symlinks=False):
+            continue
+        try:
+            lock = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:  # Another program sweeps, too.
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove_tree(entry.path)
+        except OSError:  # It is held.
+            pass
+        finally:
+            os.close(lock)
+
+
+def append(path: str, text: str) -> None:
+    """Adds TEXT to the file at PATH, which is made if it is missing. Nothing that is a link is written to."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    with open(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
         file.write(text)
 
 
-def remove(directories: Sequence[str], process: int) -> None:
-    """Removes DIRECTORIES in the process that has made them, and not in one that was forked."""
+def remove(directories: Sequence[str], lock: int, process: int) -> None:
+    """Removes DIRECTORIES and gives LOCK back, in the process that has made them, and not in one that was forked."""
     if os.getpid() == process:
         for directory in directories:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove_tree(directory)
+        os.close(lock)
+
+
+def remove_tree(directory: str) -> None:
+    """Removes DIRECTORY with all that it holds, also what a package has made read-only."""
+    for path, folders, _ in os.walk(directory):  # from above, so each can be listed when its turn comes
+        for folder in (os.path.join(path, each) for each in folders):
+            with contextlib.suppress(OSError):
+                if not os.path.islink(folder):
+                    os.chmod(folder, 0o700)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def held(environment: Mapping[str, Any],
          directory: definition.Directory) -> Tuple[Mapping[str, Any], Optional[Overlay]]:
     """ENVIRONMENT for code that runs in DIRECTORY, and its overlay; or None where code can install by itself: in a
-    container, and without a sandbox."""
+    container, and without a sandbox, which a Python that code can change does not get."""
     if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
         return environment, None
-    environment, writable = definition.held(environment, directory)
-    made = Overlay(environment, directory, writable)
+    writable = Writable(environment, directory)
+    found = definition.held(environment, writable)
+    if found is None:
+        return environment, None
+    environment, named = found
+    made = Overlay(environment, writable, named)
     return made.without_caches(environment), made

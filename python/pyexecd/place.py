@@ -19,8 +19,8 @@ from typing import Any, AsyncIterator, Coroutine, Dict, Mapping, Optional, Seque
 
 from . import AsyncClient, AsyncSession
 from .definition import accepted, beneath
-from .errors import PyexecdError
-from .overlay import Overlay
+from .errors import ConnectionLost, PyexecdError
+from .overlay import CLOSED, Overlay
 from .results import CodeBlocksResult, Result, refused_blocks
 
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
@@ -87,7 +87,7 @@ class Place:
             "code_blocks": self._policies, "sessions": {}, "timeout": self._timeout, "max_timeout": LONGEST_TIMEOUT}
         if self._directory is not None:
             config["working_directory"] = str(pathlib.Path(self._directory).resolve())
-        client = AsyncClient(config=config)
+        client = AsyncClient(config=config, environ=self._overlay.variables() if self._overlay else None)
         client._code_alone = {"installs": True} if self._installs else {}  # no hint names an argument
         return client
 
@@ -170,8 +170,13 @@ class Place:
             await self._renew()
         except PyexecdError as error:
             return refused_blocks(str(error))
-        async with self._serving() as client:
-            result = await client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout)
+        try:
+            async with self._serving() as client:
+                result = await client.run_code_blocks([{"language": language, "code": told}], timeout=self._timeout)
+        except ConnectionLost:
+            if told == code or self._finalizer.alive:
+                raise
+            return refused_blocks(CLOSED)  # while something was installed
         for ended in result.blocks:
             self._look_at(ended.result)
             if told != code:
@@ -192,6 +197,8 @@ class Place:
     async def _run_cell(self, code: str) -> Result:
         if self._overlay:
             code = await self._overlay.carried_out_in_cell(code)
+            if not self._finalizer.alive:
+                raise PyexecdError(CLOSED)
         if self._session is None:
             await self._begin_session()
         await self._renew()
@@ -233,7 +240,7 @@ class Place:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
         if self._overlay:
-            self._overlay.remove()
+            self._overlay.close()
 
 
 def end(clients: Sequence[AsyncClient], script: Optional[pathlib.Path], process: int) -> None:

@@ -13,7 +13,7 @@ import package
 import pytest
 import python_package  # noqa: F401
 
-from pyexecd import definition, installs, overlay, place
+from pyexecd import PyexecdError, definition, installs, overlay, place, writable
 
 sys.path.append(str(installed.ROOT / "tests" / "integration"))
 
@@ -301,7 +301,7 @@ def test_a_build_reads_no_password(executed, index, tmp_path):
 @pytest.mark.parametrize("code", [
     "pip install " + "2>&1" * 900 + "(", "pip install " + "1>&2 " * 19000 + "`", "pip install " + '"' * 90000, ";" * 99000,
     " \t" * 49000, "pip install " + " " * 90000 + "(", "pip install a" + "[a," * 1000, "pip install " + "a-" * 95 + "!",
-    "!pip install a\n" + "(" * 90000, "!pip install a\nx = " + "-" * 90000 + "1", "!pip install a\nx='\0'",
+    "pip install a" + " >" * 1900, "!pip install a\n" + "(" * 90000, "!pip install a\nx = " + "-" * 90000 + "1", "!pip install a\nx='\0'",
     "x" * 200000 + "\npip install a"])
 def test_code_that_is_hard_to_read_is_read_at_once(code):
     """A pattern that goes back takes longer than the patience of any test."""
@@ -309,17 +309,205 @@ def test_code_that_is_hard_to_read_is_read_at_once(code):
         carried_out(form, code)
 
 
-def test_a_directory_of_two_lines_is_in_no_pth_file(tmp_path):
-    folder = tmp_path / "a\nimport os" / "lib" / "python3.11" / "site-packages"
-    folder.mkdir(parents=True)
-    assert definition.packages_in(folder.parents[2]) == []
-
-
-def test_the_overlay_lies_outside_of_the_directory_of_code(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "work" / "state"))
-    assert not definition.is_within(overlay.state_outside(tmp_path / "work"), tmp_path / "work")
+def test_the_overlay_lies_outside_of_what_code_can_write(tmp_path, monkeypatch):
+    places = writable.Writable({"write": [str(tmp_path / "shared")]}, tmp_path / "work")
+    for name in ("work", "shared"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / name / "state"))
+        assert not overlay.state_outside(places).startswith(str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert overlay.state_outside(tmp_path / "work") == str(tmp_path / "state" / "pyexecd-executors")
+    assert overlay.state_outside(places) == str(tmp_path / "state" / "pyexecd-executors")
+
+
+# What a script has written: settings of installers, links, files of virtual environments
+
+
+SETTINGS = """
+import os
+os.makedirs(".config/pip"); os.makedirs(".config/uv"); os.makedirs(".pip"); os.makedirs("xdg/pip"); os.makedirs("bin")
+for path in (".config/pip/pip.conf", ".pip/pip.conf", "xdg/pip/pip.conf", "pip.conf", ".pip.conf"):
+    open(path, "w").write("[global]\\nindex_url = http://127.0.0.1:9/simple\\nrequirement = %s\\npython = %s/evil\\n"
+                          % ({secret!r}, os.getcwd()))
+for path in (".config/uv/uv.toml", "uv.toml"):
+    open(path, "w").write("[[index]]\\nurl = 'http://127.0.0.1:9'\\ndefault = true\\n")
+open("pyproject.toml", "w").write("[[tool.uv.index]]\\nurl = 'http://127.0.0.1:9'\\ndefault = true\\n")
+for path in ("evil", "bin/uv", "bin/keyring"):
+    open(path, "w").write("#!/bin/sh\\ntouch " + {escaped!r} + "\\nexit 1\\n")
+    os.chmod(path, 0o755)
+"""
+
+
+def settings_in(work):
+    """The variables of a program that lead its installers to files in WORK."""
+    return [{"HOME": str(work)}, {"XDG_CONFIG_HOME": str(work / ".config")}, {"XDG_CONFIG_DIRS": str(work / "xdg")},
+            {"PIP_CONFIG_FILE": str(work / "pip.conf")}, {"UV_CONFIG_FILE": str(work / "uv.toml")},
+            {"PIP_REQUIREMENT": str(work / "evil"), "PIP_CONSTRAINT": str(work / "evil")},
+            {"PIP_FIND_LINKS": f"file://{work}", "PIP_CERT": str(work / "evil"), "SSL_CERT_FILE": str(work / "evil")},
+            {"PATH": f"{work}/bin:{package.variables()['PATH']}"}]
+
+
+@pytest.mark.parametrize("which", range(8))
+def test_settings_that_code_has_written_have_no_effect(executed, index, tmp_path, which):
+    (tmp_path / "secret").write_text("correct-horse")
+    work = tmp_path / "work"
+    index.variables.update(settings_in(work)[which])
+    plant = SETTINGS.format(secret=str(tmp_path / "secret"), escaped=str(tmp_path / "escaped"))
+    planted, seen = executed(LOCAL, [["python", plant]], [["sh", "pip install gadget==1.0"], ["python", VERSION]])
+    assert planted["exit_code"] == 0, planted
+    assert (seen["exit_code"], seen["output"]) == (0, "Successfully installed gadget-1.0\n1.0\n"), seen
+    assert not (tmp_path / "escaped").exists()
+
+
+def test_settings_that_are_a_link_to_what_code_has_written_have_no_effect(executed, tmp_path):
+    folder = tmp_path / ".config" / "pip"
+    folder.mkdir(parents=True)
+    (folder / "pip.conf").symlink_to(tmp_path / "work" / "pip.conf")
+    plant = "open('pip.conf', 'w').write('[global]\\nindex_url = http://127.0.0.1:9/simple\\n')"
+    _, seen = executed(LOCAL, [["python", plant]], [["sh", "pip install gadget==1.0"]])
+    assert (seen["exit_code"], seen["output"]) == (0, "Successfully installed gadget-1.0\n"), seen
+
+
+def test_variables_name_the_index_and_lead_nowhere_else(tmp_path, monkeypatch):
+    places = writable.Writable({}, tmp_path / "work")
+    (tmp_path / "link").symlink_to("work/bin")
+    monkeypatch.setenv("PATH", os.pathsep.join([".", f"{tmp_path}/link", str(tmp_path / "work" / "bin"), "bin", "/usr/bin"]))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"https://packages.example {tmp_path}/link/wheels")
+    monkeypatch.setenv("pip_index_url", "http://elsewhere.example")
+    kept = places.variables()
+    assert kept["PATH"] == "/usr/bin" and kept["PIP_INDEX_URL"] == "https://packages.example/simple"
+    assert "PIP_FIND_LINKS" not in kept and "pip_index_url" not in kept
+
+
+@pytest.mark.parametrize("files", [
+    {"pyexecd_beneath.pth": "import os\n"}, {"strange-1.0.data/data/lib/python3.99/site-packages/strange.txt": ""},
+    {"strange-1.0.data/data/lib/python3.99 --evil/site-packages/strange.txt": ""}])
+def test_a_package_with_strange_files_is_installed(executed, index, files):
+    wheels.wheel(index.folder, "strange", modules={"strange.py": "", **files})
+    seen, later = executed(LOCAL, [["sh", "pip install strange"], ["python", "import pydantic, strange; print('both')"]],
+                           [["sh", "pip install gadget==1.0"], ["python", VERSION]])
+    assert seen["exit_code"] == 0 and seen["output"].endswith("both\n"), seen
+    assert later["exit_code"] == 0 and later["output"].endswith("1.0\n"), later
+
+
+@pytest.mark.parametrize("more", [
+    "os.rename(packages, 'away'); os.symlink('/tmp', packages)",
+    "os.rename(packages, 'away'); os.symlink(b'/tmp/\\xff', packages)",
+    "os.makedirs('.venv/lib/python3.9 --evil/site-packages')", "os.makedirs('.venv/lib/python3.9/site-packages')",
+    "os.rename('.venv/lib', 'away'); os.makedirs('.venv/lib/python3.99/site-packages')",
+    "os.remove('.venv/pyvenv.cfg'); os.mkfifo('.venv/pyvenv.cfg')",
+    "os.remove('.venv/pyvenv.cfg'); os.symlink('/dev/zero', '.venv/pyvenv.cfg')"])
+def test_what_code_makes_of_a_virtual_environment_stops_no_later_executor(tmp_path, index, more):
+    code = "import glob, os; (packages,) = glob.glob('.venv/lib/python3*/site-packages'); " + more
+    planted, later = program(tmp_path, index, VENV.format(path="coding/.venv") + f"""
+planted = run(executor, ("python", {code!r}))
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", virtual_env_context=context)
+print(json.dumps([planted, run(executor, ("sh", "pip install gadget==1.0"), ("python", {VERSION!r}))]))
+""")
+    assert planted["exit_code"] == 0, planted
+    assert later["exit_code"] == 0 and later["output"].endswith("1.0\n"), later
+
+
+@pytest.mark.parametrize("name", ["a\nimport os", "a\x0cimport os", "a\x85import os", "a\udcffimport os"])
+def test_a_directory_of_two_lines_is_in_no_pth_file(tmp_path, name):
+    """Python 3.13 has ends of lines there as str.splitlines() has them."""
+    work = tmp_path / name
+    folder = work / ".venv" / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+    folder.mkdir(parents=True)
+    keys = {"type": "venv", "venv_path": str(work / ".venv")}
+    assert definition.held(keys, writable.Writable({}, work))[1] == []
+
+
+def test_the_overlays_of_a_killed_program_are_removed_by_the_next_one(tmp_path, index):
+    text = """
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+run(executor, ("sh", "pip install gadget==1.0"))
+state = os.path.expanduser("~/.local/state/pyexecd-executors")
+print(json.dumps(os.listdir(state)), flush=True)
+"""
+    path = tmp_path / "killed.py"
+    path.write_text(PROGRAM + text + "os.kill(os.getpid(), 9)\n")
+    done = installed.subprocess.run([installed.python("ag2"), path], cwd=tmp_path, capture_output=True, text=True, timeout=180,
+                                    env=package.variables(HOME=str(tmp_path), **index.variables))
+    (left,) = json.loads(done.stdout)
+    held, *others = program(tmp_path, index, text + "print(json.dumps(os.listdir(state)))")
+    assert not others and held != left
+
+
+PYTHON_INSIDE = """
+import shutil
+os.mkdir("coding")
+{make}
+import warnings
+warnings.simplefilter("error")
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding", settings={{"type": "system", "executable": {python!r}}})
+print(json.dumps([run(executor, ("python", {outside!r})),
+                  run(executor, ("sh", "pip install gadget==1.0"), ("python", {outside!r}))]))
+"""
+
+
+@pytest.mark.parametrize("make, python", [
+    ('shutil.copy("/usr/bin/python3", "coding/python3")', "coding/python3"),
+    ('os.symlink("/usr/bin/python3", "coding/python3")\nos.symlink("coding/python3", "led")', "led"),
+    ('shutil.copy("/usr/bin/python3", "coding/python3")\nos.makedirs("beside/bin")\n'
+     'os.symlink("../../coding/python3", "beside/bin/python")\nopen("beside/pyvenv.cfg", "w").write("home = /usr/bin")',
+     "beside/bin/python"),
+    ('os.makedirs("beside/bin")\nshutil.copy("/usr/bin/python3", "beside/bin/python")\n'
+     'open("beside/pyvenv.cfg", "w").write(f"home = {os.getcwd()}/coding")', "beside/bin/python")])
+def test_code_with_a_python_that_it_could_change_runs_in_a_sandbox_with_another(tmp_path, index, make, python):
+    """A warning would say that there is no sandbox."""
+    (tmp_path / "secret").write_text("secret")
+    seen, later = program(tmp_path, index, PYTHON_INSIDE.format(
+        make=make, python=python, outside=OUTSIDE.format(secret=str(tmp_path / "secret"))))
+    assert (seen["exit_code"], seen["output"]) == (0, "False True\n"), seen
+    assert later["exit_code"] == 0 and later["output"].endswith("False True\n"), later
+
+
+def test_a_project_that_code_makes_a_link_shows_nothing(tmp_path, index):
+    """A `.pth` file of the virtual environment of the program leads to it."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("secret")
+    link = f"import os; os.rmdir('project'); os.symlink({str(tmp_path / 'elsewhere')!r}, 'project')"
+    look = f"import os; print(os.path.exists({str(tmp_path / 'elsewhere' / 'secret')!r}))"
+    seen = program(tmp_path, index, VENV.format(path="beside") + f"""
+os.makedirs("coding/project")
+with open(os.path.join(packages, "project.pth"), "w") as file:
+    file.write(os.path.abspath("coding/project") + "\\n")
+print(json.dumps([run(executor, ("python", {link!r})), run(executor, ("sh", "pip install gadget==1.0")), run(executor, ("python", {look!r}))]))
+""")
+    assert [each["exit_code"] for each in seen] == [0, 0, 0] and seen[2]["output"] == "False\n", seen
+
+
+def test_close_ends_an_installation_and_says_so(tmp_path, monkeypatch, index):
+    """The index does not answer before that."""
+    monkeypatch.setenv("PATH", f"{pathlib.Path(installed.PYEXECD).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name, value in index.variables.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "work").mkdir()
+    keys, packages = overlay.held(definition.local(sys.executable), tmp_path / "work")
+    used = place.Place(keys, tmp_path / "work", 60, overlay=packages)
+    index.gate.clear()
+    running = used.run_block("sh", "pip install gadget")
+    assert leftovers.until(lambda: index.requests)
+    used.close()
+    index.gate.set()
+    assert running.result().text == overlay.CLOSED
+    assert list((tmp_path / "state" / "pyexecd-executors").iterdir()) == []
+    with pytest.raises(PyexecdError):
+        used.run_block("python", "1").result()
+
+
+def test_only_the_last_two_states_are_kept(tmp_path, index):
+    kept = program(tmp_path, index, """
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+for name in ("gadget==1.0", "widget", "gadget==2.0", "nowhere", "gadget==1.0"):
+    run(executor, ("sh", "pip install " + name))
+state = os.path.expanduser("~/.local/state/pyexecd-executors")
+(name,) = os.listdir(state)
+print(json.dumps(sorted(os.listdir(os.path.join(state, name, "packages")))))
+""")
+    assert kept == ["3", "5"]
 
 
 def test_later_requirements_replace_earlier_ones():
@@ -502,7 +690,7 @@ def carried_out(form, code):
     ("python3 -m pip install --user -U \\\n  a \\\n  b==2", [["a>=0", "b==2"]]), ("  pip install a # b", [["a"]]),
     ("pip install a && pip install b; pip install c", [["a"], ["b"], ["c"]]), ("cd x && pip install a", [["a"]]),
     ("pip install --retries 3 --timeout=9 a", [["a"]]), ("pip install a~=1.0,!=1.1", [["a~=1.0,!=1.1"]]),
-    ("pip install a > log 2>&1", [["a"]]), ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
+    ("pip install a > log 2>&1", [["a"]]), ("pip install 'a > 2' b >log", [["a > 2", "b"]]), ("pip install a 2> log b", [["a", "b"]]), ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
     ("pip install `cat a`", []), ("echo 'x && pip install a'", []), ("cat > x <<END\npip install a\nEND\n", []),
     ("python3 -m venv e && . e/bin/activate && pip install a", []), ("source e/bin/activate\npip install a", []),
     ("# pip install a", []), ("pip download a", []), ("pip install --help", [])])
