@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import json
 import os
 import pathlib
 import secrets
@@ -18,7 +19,7 @@ import stat
 import tempfile
 import weakref
 from importlib import metadata
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import AsyncClient, definition, installs
 from .errors import ConnectionLost, PyexecdError
@@ -55,6 +56,7 @@ class Overlay:
         # In a sandbox this is a name in a /tmp of its own; without one nobody else knows it.
         self._cache = f"/tmp/pyexecd-matplotlib-{secrets.token_hex(8)}"
         self._remove = weakref.finalize(self, remove, [place, self._cache], lock, os.getpid())
+        self._place = place
         self._state = os.path.join(place, "state")
         self.directory = os.path.join(place, "packages")
         os.mkdir(self.directory, 0o700)
@@ -79,6 +81,17 @@ class Overlay:
     def variables(self) -> Dict[str, str]:
         """The variables of a server that installs packages for this code."""
         return self._writable.variables()
+
+    def written(self, config: Mapping[str, Any]) -> str:
+        """The path of a file with CONFIG of a server, where no code can write, as it may where TMPDIR is. Raises
+        PyexecdError."""
+        try:
+            descriptor, path = tempfile.mkstemp(suffix=".yaml", dir=self._place)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                json.dump(config, file, ensure_ascii=False)
+        except OSError as error:
+            raise PyexecdError(CLOSED if self._is_closed else f"cannot write a configuration: {error}") from error
+        return path
 
     def close(self) -> None:
         """Ends an installation, and removes everything. May be called twice, and from any thread."""
@@ -106,7 +119,8 @@ class Overlay:
             if not self._paths:
                 return None
             keys = definition.without(self._keys(self._paths[-1], []), definition.PACKAGE_KEYS)
-            return self.shown_in({**keys, "read": [*keys.get("read", ()), *definition.shown(self._beneath, self._writable)]})
+            shown = definition.shown(self._beneath, self._writable)
+            return self.shown_in({**keys, "read": [*keys.get("read", ()), *shown]})
 
     def _keys(self, path: str, requirements: Sequence[str]) -> Dict[str, Any]:
         """The keys of the virtual environment at PATH, with the packages beneath it and REQUIREMENTS."""
@@ -131,16 +145,20 @@ class Overlay:
             raise
         self._requirements = requirements
         self._paths.append(path)
-        for earlier in self._paths[:-2]:  # A script that still runs may use the one before.
-            remove_tree(earlier)
-        del self._paths[:-2]
         return result
+
+    def forget(self, used: Collection[str]) -> None:
+        """Removes the earlier virtual environments that are not USED, but the one before the last."""
+        gone = [path for path in self._paths[:-2] if path not in used]
+        self._paths = [path for path in self._paths if path not in gone]
+        for path in gone:
+            remove_tree(path)
 
     async def _run(self, keys: Mapping[str, Any], code: str) -> Result:
         """Runs CODE in a server of its own, which prepares the environment of KEYS. Raises PyexecdError."""
         config = {"environments": {"packages": definition.accepted(keys)}, "default_environment": "packages"}
         variables = {**self.variables(), "XDG_STATE_HOME": self._state}
-        client = self._client = AsyncClient(config=config, environ=variables)
+        client = self._client = AsyncClient(config=self.written(config), environ=variables)
         try:
             if self._is_closed:  # before close() could find the client
                 raise PyexecdError(CLOSED)
@@ -219,7 +237,9 @@ def versions_in(folders: Sequence[str]) -> Dict[str, str]:
 def state_outside(writable: Writable) -> str:
     """A directory of this user for what executors keep, which is not in WRITABLE. Raises PyexecdError: there is
     none."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):
+        state = os.path.expanduser("~/.local/state")
     for place in (os.path.join(state, "pyexecd-executors"), f"/var/tmp/pyexecd-executors-{os.geteuid()}"):
         if not writable.leads(place) and is_own(place):
             return place

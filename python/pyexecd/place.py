@@ -77,6 +77,7 @@ class Place:
         self._session_client: Optional[AsyncClient] = None
         self._session_environment: Optional[Mapping[str, Any]] = None
         self._warned = environment.get("isolation") == "none"
+        self._used: Dict[AsyncClient, str] = {}  # the virtual environments of clients
         self._clients = [self._new_client()]  # the last one is for new calls
         self._calls = {self._clients[0]: 0}
         self._finalizer = weakref.finalize(self, end, self._clients, script, os.getpid())
@@ -87,7 +88,11 @@ class Place:
             "code_blocks": self._policies, "sessions": {}, "timeout": self._timeout, "max_timeout": LONGEST_TIMEOUT}
         if self._directory is not None:
             config["working_directory"] = str(pathlib.Path(self._directory).resolve())
-        client = AsyncClient(config=config, environ=self._overlay.variables() if self._overlay else None)
+        if self._overlay:
+            client = AsyncClient(config=self._overlay.written(config), environ=self._overlay.variables())
+        else:
+            client = AsyncClient(config=config)
+        self._used[client] = self._environment.get("venv_path", "")
         client._code_alone = {"installs": True} if self._installs else {}  # no hint names an argument
         return client
 
@@ -120,6 +125,9 @@ class Place:
             del self._calls[client]
         for client in idle:
             await client.close()
+            del self._used[client]
+        if self._overlay and self._session is None:  # What a session has imported may lie in any of them.
+            self._overlay.forget(self._used.values())
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set
 from urllib.parse import unquote
 
 MOST_LINKS = 40  # on the way to a file, as the kernel has it
@@ -21,15 +21,20 @@ FILES = {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"
 ADDRESS = re.compile(r"(?:[^/=]*=)?(?:file:(?://[^/]*)?)?", re.IGNORECASE)
 
 
+# Where code of this program can write, or could: several executors may use what one of them can change.
+_places: Set[str] = set()
+
+
 class Writable:
-    """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY."""
+    """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY, and
+    those of all others of this program."""
 
     def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str") -> None:
-        self._places = [os.path.realpath(each) for each in (directory, *definition.get("write", ()))]
+        _places.update(os.path.realpath(each) for each in (directory, *definition.get("write", ())))
 
     def leads(self, path: str) -> bool:
         """Whether PATH lies in a place of code, or the way to it leads through one."""
-        return any(lies_in(step, place) for step in steps(path) for place in self._places)
+        return any(lies_in(step, place) for step in steps(path) for place in _places.copy())
 
     def variables(self) -> Dict[str, str]:
         """The variables of this program for a server that installs packages, without what leads to places of code."""
@@ -52,7 +57,7 @@ def lies_in(path: str, place: str) -> bool:
 
 def steps(path: str) -> Iterator[str]:
     """The files that the kernel looks at on its way to PATH, each by a name without links before its last part."""
-    parts, here, links = parts_of(os.path.join(os.getcwd(), path)), os.sep, 0
+    parts, here, links = parts_of(path if os.path.isabs(path) else os.path.join(os.getcwd(), path)), os.sep, 0
     while parts and links <= MOST_LINKS:
         part = parts.pop()
         here = os.path.dirname(here) if part == os.pardir else os.path.join(here, part)

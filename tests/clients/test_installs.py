@@ -707,3 +707,80 @@ def test_commands_of_a_shell(code, asked):
     ("!pip list", "!pip list", []), ("x = '''\n!pip install a\n'''", "x = '''\n!pip install a\n'''", [])])
 def test_lines_of_a_cell(code, left, asked):
     assert carried_out(installs.in_cell, code) == (left, asked)
+
+
+# Several executors, and code that goes on while something is installed
+
+
+def test_what_a_session_has_imported_stays_whatever_comes(executed, index):
+    wheels.wheel(index.folder, "lazy", modules={"lazy/__init__.py": "", "lazy/late.py": "VERSION = '1.0'\n"})
+    *_, seen = executed(JUPYTER, *([["python", code]] for code in (
+        "%pip install lazy\nimport lazy", "%pip install gadget==1.0", "%pip install widget", "import lazy.late; print(lazy.late.VERSION)")))
+    assert (seen["exit_code"], seen["output"].strip()) == (0, "1.0"), seen
+
+
+def test_what_a_long_block_uses_stays_during_two_installations(tmp_path, index):
+    wheels.wheel(index.folder, "lazy", modules={"lazy/__init__.py": "", "lazy/late.py": "VERSION = '1.0'\n"})
+    code = "import lazy, os, time\nopen('begun', 'w')\nwhile not os.path.exists('go'): time.sleep(0.1)\nimport lazy.late; print('late')"
+    seen = program(tmp_path, index, f"""
+import threading, time
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+run(executor, ("sh", "pip install lazy"))
+seen = []
+thread = threading.Thread(target=lambda: seen.append(run(executor, ("python", {code!r}))))
+thread.start()
+while not os.path.exists("coding/begun"):
+    time.sleep(0.1)
+run(executor, ("sh", "pip install gadget==1.0")), run(executor, ("sh", "pip install widget"))
+open("coding/go", "w").close()
+thread.join()
+print(json.dumps(seen[0]))
+""")
+    assert seen["exit_code"] == 0 and seen["output"].startswith("late\n"), seen
+
+
+def test_a_virtual_environment_that_another_executor_can_change_shows_nothing_more(tmp_path, index):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("secret")
+    plant = f"import glob; open(glob.glob('.venv/lib/python3*/site-packages')[0] + '/x.pth', 'w').write({str(tmp_path / 'elsewhere')!r})"
+    look = f"import os; print(os.path.exists({str(tmp_path / 'elsewhere' / 'secret')!r}))"
+    planted, seen = program(tmp_path, index, f"""
+builder = venv.EnvBuilder(with_pip=False, symlinks=True)
+builder.create("coding/.venv")
+one = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+other = coding.LocalCommandLineCodeExecutor(work_dir="other", virtual_env_context=builder.ensure_directories("coding/.venv"))
+run(other, ("python", "1"))
+print(json.dumps([run(one, ("python", {plant!r})), run(other, ("sh", "pip install -q gadget==1.0"), ("python", {look!r}))]))
+""")
+    assert planted["exit_code"] == 0 and (seen["exit_code"], seen["output"].strip()) == (0, "False"), seen
+
+
+def test_the_configuration_of_no_server_lies_where_code_can_write(tmp_path, index):
+    """TMPDIR can lie there. A session goes on while a server starts that installs something."""
+    watch = """
+import os, threading
+def watch():
+    while True:
+        for name in os.listdir("."):
+            if name.endswith(".yaml"):
+                open("seen", "w").close()
+threading.Thread(target=watch, daemon=True).start()
+"""
+    seen = program(tmp_path, index, f"""
+os.mkdir("out")
+os.environ["TMPDIR"] = os.path.abspath("out")
+executor = coding.EmbeddedIPythonCodeExecutor(output_dir="out")
+seen = run(executor, ("python", {watch!r}), ("python", "%pip install gadget==1.0"), ("python", {VERSION!r}))
+print(json.dumps([seen, os.path.exists("out/seen")]))
+""")
+    assert seen[0]["exit_code"] == 0 and not seen[1], seen
+
+
+def test_a_current_directory_that_code_has_removed_stops_no_installation(tmp_path, index):
+    seen = program(tmp_path, index, f"""
+os.makedirs("coding/sub")
+executor = coding.LocalCommandLineCodeExecutor(work_dir=os.path.abspath("coding"))
+os.chdir("coding/sub")
+print(json.dumps(run(executor, ("python", "import os; os.rmdir('sub')"), ("sh", "pip install gadget==1.0"), ("python", {VERSION!r}))))
+""")
+    assert seen["exit_code"] == 0 and seen["output"].endswith("1.0\n"), seen
