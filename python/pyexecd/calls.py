@@ -63,11 +63,10 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
                      "unix:/path, or give the path of a unix socket as socket=")
 
 
-def initialize(code_alone: Optional[Dict[str, bool]] = None) -> Dict[str, Any]:
-    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments;
-    with "installs" it can install packages by a command."""
+def initialize(code_alone: bool = False) -> Dict[str, Any]:
+    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments."""
     return {"protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {} if code_alone is None else {"experimental": {"pyexecd/code-alone": code_alone}},
+            "capabilities": {"experimental": {"pyexecd/code-alone": {}}} if code_alone else {},
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}
 
 
