@@ -154,7 +154,7 @@ class ModelCall:
         if isinstance(arguments, str):
             try:
                 arguments = json.loads(arguments)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:  # a model can nest as deep as it likes
                 raise ValueError(f"the arguments are not valid JSON: {error}") from error
         if not isinstance(arguments, Mapping):
             raise ValueError(f"the arguments must be an object, not {type(arguments).__name__}")

@@ -184,10 +184,12 @@ def test_an_answer_is_what_the_command_prints(form, code, tmp_path):
 def test_what_cannot_be_called_is_answered_too():
     calls = [{"type": "function_call", "call_id": "a", "name": "run_python", "arguments": "{code: print(1)}"},
              {"type": "function_call", "call_id": "b", "name": "run_perl", "arguments": "{}"},
-             {"type": "function_call", "call_id": "c", "name": "run_python", "arguments": r'{"code": "\ud800"}'}]
+             {"type": "function_call", "call_id": "c", "name": "run_python", "arguments": r'{"code": "\ud800"}'},
+             {"type": "function_call", "call_id": "d", "name": "run_python", "arguments": "[" * 100_000}]
     with pyexecd.Client(installed.PYEXECD, config={}) as client:
-        bad, unknown, half = client.answer(calls)
-    assert "not valid JSON" in bad["output"] and "run_perl" in unknown["output"] and "surrogates" in half["output"]
+        bad, unknown, half, deep = client.answer(calls)
+    assert "not valid JSON" in bad["output"] and "not valid JSON" in deep["output"]
+    assert "run_perl" in unknown["output"] and "surrogates" in half["output"]
 
 
 def sleeping(*names):
