@@ -48,10 +48,25 @@ static bool venv_anchor_leads_alike(const struct venv_anchor *one, const struct 
            target->modified.tv_nsec == other->target.modified.tv_nsec;
 }
 
-void venv_anchors_read(struct venv_anchors *ret, const char *venv)
+static void venv_anchors_look(struct venv_anchor *ret, const char *venv)
 {
     for (size_t i = 0; i < VENV_ANCHORS; i++)
-        ret->files[i] = venv_anchor_look(venv, venv_anchor_names[i]);
+        ret[i] = venv_anchor_look(venv, venv_anchor_names[i]);
+}
+
+void venv_anchors_read(struct venv_anchors *ret, const char *venv, const char *packages)
+{
+    venv_anchors_deinit(ret);
+    ret->venv = memory_copy_string(venv);
+    ret->packages = memory_copy_string(packages);
+    venv_anchors_look(ret->files, venv);
+}
+
+void venv_anchors_deinit(struct venv_anchors *anchors)
+{
+    free(anchors->venv);
+    free(anchors->packages);
+    *anchors = (struct venv_anchors){0};
 }
 
 /* The end of the folder NAME that says it is the information of a package, or NULL. */
@@ -107,11 +122,11 @@ static char *venv_anchors_find_package(const char *packages, const char *name)
     return NULL;
 }
 
-static int venv_anchors_fail(const char *venv, const char *packages, const char *name,
+static int venv_anchors_fail(const struct venv_anchors *anchors, const char *name,
                              struct error *err)
 {
-    AUTO_FREE char *path = packages ? memory_format("%s/%s", venv, packages) : NULL;
-    AUTO_FREE char *package = path ? venv_anchors_find_package(path, name) : NULL;
+    AUTO_FREE char *path = memory_format("%s/%s", anchors->venv, anchors->packages);
+    AUTO_FREE char *package = venv_anchors_find_package(path, name);
 
     return error_set(err, ERROR_UNAVAILABLE,
                      "%s%s brings a %s of its own, which is what makes a virtual environment",
@@ -120,25 +135,24 @@ static int venv_anchors_fail(const char *venv, const char *packages, const char 
 
 /* The name of an anchor that differs, or NULL. An anchor that was replaced itself comes before
  * links that lead to it. */
-static const char *venv_anchors_find_other(const struct venv_anchors *one,
-                                           const struct venv_anchors *other)
+static const char *venv_anchors_find_other(const struct venv_anchor *one,
+                                           const struct venv_anchor *other)
 {
     for (size_t i = 0; i < VENV_ANCHORS; i++)
-        if (!venv_anchor_is_same(&one->files[i], &other->files[i]))
+        if (!venv_anchor_is_same(&one[i], &other[i]))
             return venv_anchor_names[i];
     for (size_t i = 0; i < VENV_ANCHORS; i++)
-        if (!venv_anchor_leads_alike(&one->files[i], &other->files[i]))
+        if (!venv_anchor_leads_alike(&one[i], &other[i]))
             return venv_anchor_names[i];
     return NULL;
 }
 
-int venv_anchors_check(const struct venv_anchors *anchors, const char *venv, const char *packages,
-                       struct error *err)
+int venv_anchors_check(const struct venv_anchors *anchors, struct error *err)
 {
-    struct venv_anchors now;
+    struct venv_anchor now[VENV_ANCHORS];
     const char *name;
 
-    venv_anchors_read(&now, venv);
-    name = venv_anchors_find_other(anchors, &now);
-    return name ? venv_anchors_fail(venv, packages, name, err) : 0;
+    venv_anchors_look(now, anchors->venv);
+    name = venv_anchors_find_other(anchors->files, now);
+    return name ? venv_anchors_fail(anchors, name, err) : 0;
 }

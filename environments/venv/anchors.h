@@ -21,13 +21,17 @@ struct venv_anchor {
 };
 
 struct venv_anchors {
+    char *venv;     /* owned; the virtual environment */
+    char *packages; /* owned; the directory of packages in it */
     struct venv_anchor files[VENV_ANCHORS];
 };
 
-/* Notes the anchors of the virtual environment at VENV. */
-void venv_anchors_read(struct venv_anchors *ret, const char *venv);
+/* Notes the anchors of the virtual environment at VENV, whose packages are in the directory
+ * PACKAGES, relative to it. RET is released with venv_anchors_deinit(). */
+void venv_anchors_read(struct venv_anchors *ret, const char *venv, const char *packages);
 
 /* Fails if an anchor has changed, and names the package that has brought the new file if it is
- * listed in PACKAGES (the directory of packages in VENV; NULL: not known). */
-int venv_anchors_check(const struct venv_anchors *anchors, const char *venv, const char *packages,
-                       struct error *err);
+ * listed. */
+int venv_anchors_check(const struct venv_anchors *anchors, struct error *err);
+
+void venv_anchors_deinit(struct venv_anchors *anchors);

@@ -109,6 +109,7 @@ static void builder_free(struct venv_builder *builder)
     venv_scratch_unlock(&builder->scratch);
     base_python_free(builder->base);
     free(builder->system_index);
+    venv_anchors_deinit(&builder->anchors);
     free(builder->installing);
     free(builder->aside);
     free(builder);
@@ -270,15 +271,13 @@ static void venv_builder_disable(const char *tree)
 }
 
 /* A package may have replaced the Python of the venv, also if the installer has failed or was
- * ended. The next preparation would ask that Python what a sandbox shows. */
+ * ended. The next preparation would ask that Python what a sandbox shows. Of a builder that was
+ * given up, the plan is gone. */
 static int venv_builder_check(struct venv_builder *builder)
 {
-    AUTO_FREE char *tree = tree_of(builder);
-
-    if (venv_anchors_check(&builder->anchors, tree, base_of(builder)->packages, &builder->error) ==
-        0)
+    if (venv_anchors_check(&builder->anchors, &builder->error) == 0)
         return 0;
-    venv_builder_disable(tree);
+    venv_builder_disable(builder->anchors.venv);
     return -1;
 }
 
@@ -336,7 +335,7 @@ static void venv_builder_install(struct venv_builder *builder)
         .scratch = scratch,
     };
 
-    venv_anchors_read(&builder->anchors, tree);
+    venv_anchors_read(&builder->anchors, tree, base->packages);
     builder->installing = requirements_names(plan->requirements);
     say_installing(builder);
     if (scratch)

@@ -650,16 +650,24 @@ def test_what_cannot_be_removed_at_once_is_removed_later(place):
 
 
 @needs_pip
-def test_a_preparation_that_nobody_waits_for_is_ended_and_the_next_one_starts_anew(place):
+@pytest.mark.parametrize("start", ["fresh", "known_python", "there_already"])
+def test_a_preparation_that_nobody_waits_for_is_ended_and_the_next_one_starts_anew(place, start):
     hanging = Hanging(place)
-    with initialized(place.server(hanging.definition())) as server:
+    definition = hanging.definition()
+    if start != "fresh":  # what is known of the Python lies in the preparation's owner, who leaves first
+        run_once(place, {}, "print(1)")
+    if start == "there_already":
+        definition["venv_path"] = str(place.folder / "venv")
+        run_once(place, {"venv_path": definition["venv_path"]}, "print(1)")
+    had = len(place.venvs())
+    with initialized(place.server(definition)) as server:
         first = server.start_tool("run_python", {"code": "print(1)"})
         hanging.wait()
         server.cancel(first)
         hanging.release()
         assert output(server, "import slow; print(slow.VERSION)") == "1.0\n"
         hanging.assert_gone()
-    assert len(place.venvs()) == 1
+    assert len(place.venvs()) == had + (start != "there_already")
 
 
 @needs_pip
