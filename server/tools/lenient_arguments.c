@@ -45,9 +45,18 @@ static bool lenient_argument_is(const json_t *value, const char *type)
     }
 }
 
-/* What TEXT is as JSON of the TYPE of a schema, or NULL. New reference. */
-static json_t *lenient_argument_parse(const json_t *text, const char *type)
+/* True for a mapping from path to text where PART wants a list of files. */
+static bool lenient_argument_is_texts(const json_t *value, const json_t *part)
 {
+    const json_t *item = json_object_get(json_object_get(part, "items"), "properties");
+
+    return json_is_object(value) && json_object_get(item, "path") && json_object_get(item, "text");
+}
+
+/* What TEXT is as JSON that fits PART, the schema of its property; else NULL. New reference. */
+static json_t *lenient_argument_parse(const json_t *text, const json_t *part)
+{
+    const char *type = json_object_get_string(part, "type");
     json_t *value;
 
     if (!json_is_string(text) || json_string_length(text) > LENIENT_TEXT_BYTES || !type ||
@@ -55,17 +64,10 @@ static json_t *lenient_argument_parse(const json_t *text, const char *type)
         return NULL;
     value = json_loadb(json_string_value(text), json_string_length(text),
                        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-    if (value && lenient_argument_is(value, type))
+    if (value && (lenient_argument_is(value, type) || lenient_argument_is_texts(value, part)))
         return value;
     json_decref(value);
     return NULL;
-}
-
-static bool lenient_argument_is_texts(const json_t *value, const json_t *part)
-{
-    const json_t *item = json_object_get(json_object_get(part, "items"), "properties");
-
-    return json_is_object(value) && json_object_get(item, "path") && json_object_get(item, "text");
 }
 
 /* New reference. */
@@ -83,7 +85,7 @@ static json_t *lenient_argument_list_files(json_t *texts)
 /* VALUE as PART, the schema of its property or NULL, wants it. New reference. */
 static json_t *lenient_argument_read(json_t *value, const json_t *part)
 {
-    AUTO_JSON json_t *parsed = lenient_argument_parse(value, json_object_get_string(part, "type"));
+    AUTO_JSON json_t *parsed = lenient_argument_parse(value, part);
     json_t *meant = parsed ? parsed : value;
 
     if (lenient_argument_is_texts(meant, part))

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import json
 import os
 
 import pytest
@@ -41,8 +42,10 @@ def test_a_script_reads_what_the_call_brought(server):
     assert result["files"] == []
 
 
-def test_files_may_be_a_mapping(server):
-    assert run(server, "print(open('a').read(), open('d/b').read())", {"a": "1", "d/b": "2"})["stdout"] == "1 2\n"
+@pytest.mark.parametrize("form", [dict, json.dumps])
+def test_files_may_be_a_mapping(server, form):
+    files = form({"a": "1", "d/b": "2"})
+    assert run(server, "print(open('a').read(), open('d/b').read())", files)["stdout"] == "1 2\n"
     answer = server.call_tool("run_python", {"code": "print('ran')", "files": {"a": 1}})
     assert answer["isError"] and "files.0.text must be string" in answer["content"][0]["text"]
 
