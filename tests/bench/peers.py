@@ -10,7 +10,9 @@ from measure import GAP_MS, LeftOut
 from stopwatch import Command, Server, Tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGES = ROOT / ".deps" / "bench"  # a Python environment: what is compared, and what the scripts import
+DEPENDENCIES = ROOT / ".deps"
+PACKAGES = DEPENDENCIES / "bench"  # a Python environment: what is compared, and what the scripts import
+LIBRARIES = DEPENDENCIES / "data"  # another one, of the tests of data work
 SANDBOX_ROOT = ROOT / "environments/process/runner/root_table.c"  # what every sandbox shows
 
 
@@ -18,6 +20,13 @@ def python_with_packages():
     python = PACKAGES / "bin" / "python"
     if not (PACKAGES / "installed").exists():
         raise LeftOut("its packages are not installed: `./dev bench` installs them")
+    return str(python)
+
+
+def python_with_libraries():
+    python = LIBRARIES / "bin" / "python"
+    if not (LIBRARIES / "installed").exists():
+        raise LeftOut("they are not installed: `./dev deps test` installs them")
     return str(python)
 
 
@@ -75,7 +84,7 @@ def bubblewrap(bench, script):
         else:
             command += ["--ro-bind-try", path, path]
     command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/home"]
-    command += ["--ro-bind-try", PACKAGES, PACKAGES, "--bind", bench.folder, bench.folder, "--chdir", bench.folder]
+    command += ["--ro-bind-try", DEPENDENCIES, DEPENDENCIES, "--bind", bench.folder, bench.folder, "--chdir", bench.folder]
     return Command(bench, [*command, script.python, script.write(bench.folder)], script.expect)
 
 

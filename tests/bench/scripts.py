@@ -11,11 +11,7 @@ class Script:
     code: str
     expect: str  # in its output, and not in its code
     python: str = DEBIAN
-
-    @property
-    def environment(self):
-        """What the environment with its Python is called."""
-        return "debian" if self.python == DEBIAN else "packages"
+    environment: str = "debian"  # that has its Python
 
     def write(self, folder):
         """It as a script.py of its own, somewhere in FOLDER: the path."""
@@ -46,7 +42,24 @@ frame = pd.DataFrame({"kind": ["a", "b", "a"], "value": [1, 2, 3]})
 print("sums", frame.groupby("kind")["value"].sum().to_dict())
 """
 
+BESIDE = "libraries"  # the environment in which others import much
+LIBRARIES = """\
+import numpy as np
+import pandas as pd
+import matplotlib.pyplot as plt
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+print("figure", np.arange(5).shape)
+"""
+
 
 def with_packages(python):
     """Those that need packages, with a PYTHON that has them."""
-    return [Script("numpy", NUMPY, "sum 45", python), Script("pandas", PANDAS, "sums {'a': 4, 'b': 2}", python)]
+    return [Script("numpy", NUMPY, "sum 45", python, "packages"),
+            Script("pandas", PANDAS, "sums {'a': 4, 'b': 2}", python, "packages")]
+
+
+def with_libraries(python):
+    """What imports the libraries that data work has, with a PYTHON that has them, and what only runs beside them."""
+    return [Script("five libraries", LIBRARIES, "figure (5,)", python, BESIDE),
+            Script("hello beside five libraries", HELLO.code, HELLO.expect, python, BESIDE)]

@@ -29,6 +29,10 @@ def scripts_here():
         found += scripts.with_packages(peers.python_with_packages())
     except LeftOut as reason:
         left_out["numpy, pandas"] = str(reason)
+    try:
+        found += scripts.with_libraries(peers.python_with_libraries())
+    except LeftOut as reason:
+        left_out["five libraries"] = str(reason)
     return found, left_out
 
 
@@ -116,6 +120,11 @@ def measure_script(bench, script, ours_started, others, seconds):
     return {"title": script.title, "ms": measure.add_ratios(found, [BASE]), "left_out": left_out}
 
 
+def others_for(script, others):
+    """Those of OTHERS that SCRIPT is compared with: an import of seconds would take all the time of a run."""
+    return {} if script.environment == scripts.BESIDE else others
+
+
 def resident_mib(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
@@ -141,8 +150,8 @@ def run(bench, seconds):
             with contextlib.ExitStack() as told_stack:
                 told, not_told = peers.libraries(bench, told_stack, peers_for(bench, python))
                 not_started |= not_told
-                sections += [measure_script(bench, script, ours_started, {**others, **told}, seconds / len(found))
-                             for script in group]
+                sections += [measure_script(bench, script, ours_started, others_for(script, {**others, **told}),
+                                            seconds / len(found)) for script in group]
     return {"scripts": sections, **measure_server(bench), "left_out": left_out | not_here | not_started}
 
 
@@ -174,7 +183,7 @@ def lines(report):
 
 
 def panels(report):
-    return {section["title"]: section["ms"] for section in report["scripts"]}
+    return {section["title"]: section["ms"] for section in report["scripts"] if "libraries" not in section["title"]}
 
 
 def pythons_here():
@@ -182,5 +191,6 @@ def pythons_here():
     names = {script.python: "" for script in scripts_here()[0]}
     for python in names:
         names[python] = subprocess.run([python, "--version"], capture_output=True, text=True).stdout.strip()
-    return ", ".join(f"{version} ({'of Debian' if python == scripts.DEBIAN else 'a virtual environment, for packages'})"
-                     for python, version in names.items())
+    said = [f"{version} ({'of Debian' if python == scripts.DEBIAN else 'a virtual environment, for packages'})"
+            for python, version in names.items()]
+    return ", ".join(dict.fromkeys(said))
