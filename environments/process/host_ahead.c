@@ -9,6 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum {
+    MOST_ZYGOTES = 64, /* one for each client that comes again */
+    MOST_PYTHONS = 64,
+    WORKER_BYTES = 2 << 20, /* what a Python that waits has for itself, about */
+    ALONE_BYTES = 10 << 20,
+};
+
 static struct tree *host_tree_of(struct waiting *waiting)
 {
     return CONTAINER_OF(waiting, struct tree, waiting);
@@ -18,6 +25,14 @@ static struct tree *host_tree_of(struct waiting *waiting)
 static struct waiting *host_waiting(struct tree *tree)
 {
     return tree && tree->state < TREE_EMPTYING ? &tree->waiting : NULL;
+}
+
+/* WAITING, or NULL, has BYTES. */
+static struct waiting *host_measured(struct waiting *waiting, uint64_t bytes)
+{
+    if (waiting)
+        waiting->memory = bytes;
+    return waiting;
 }
 
 static struct tree *host_begin_ahead(struct forecast *forecast)
@@ -44,12 +59,13 @@ static struct waiting *host_make_python(struct expectation *expectation)
     struct forecast *forecast = CONTAINER_OF(expectation, struct forecast, pythons);
     struct tree *tree;
 
-    if (!forecast_zygote(forecast))
-        return host_waiting(host_begin_ahead(forecast));
-    tree = host_make_worker(forecast);
-    if (tree)
-        tree->forecast = forecast_hold(forecast);
-    return host_waiting(tree);
+    if (forecast_zygote(forecast)) {
+        tree = host_make_worker(forecast);
+        if (tree)
+            tree->forecast = forecast_hold(forecast);
+        return host_measured(host_waiting(tree), WORKER_BYTES);
+    }
+    return host_measured(host_waiting(host_begin_ahead(forecast)), ALONE_BYTES);
 }
 
 static void host_end_python(struct waiting *waiting)
@@ -117,13 +133,16 @@ static bool host_load(struct waiting *zygote, struct preloads *preloads)
     return nursery_load(host_tree_of(zygote), preloads);
 }
 
-/* A Python has about 10 MB, a worker 1 MB. Imported modules are the most of a zygote's memory. */
+/* Memory is what bounds both: the modules that a zygote imports are the most of its own. */
 const struct forecast_ways host_ahead = {
-    .zygotes = {.most = 8,
+    .zygotes = {.most = MOST_ZYGOTES,
                 .memory = UINT64_C(1) << 30,
                 .make = host_make_zygote,
                 .end = host_end_zygote},
-    .pythons = {.most = 8, .make = host_make_python, .end = host_end_python},
+    .pythons = {.most = MOST_PYTHONS,
+                .memory = UINT64_C(128) << 20,
+                .make = host_make_python,
+                .end = host_end_python},
     .load = host_load,
 };
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 import wire
 from client import STRUCTURED, with_more_time
-from leftovers import Watched, alive, read, until, until_one_waits, waiting
+from leftovers import PATIENCE, Watched, alive, read, until, until_one_waits, waiting
 from sessions import Session
 
 SYSTEM = {"type": "system", "isolation": "sandbox"}
@@ -206,6 +206,17 @@ def test_a_python_whose_supervisor_was_killed_costs_nothing(server):
         parent = int(read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()[1])
         os.kill(parent, signal.SIGKILL)
     assert call(server, "print(1)")["stdout"] == "1\n"
+
+
+def test_clients_that_take_turns_stay_warm():
+    """More of them than there are processors, and than a few that could be kept."""
+    with Watched(config=config(), transport="unix") as server:
+        clients = [server] + [server.connect() for _ in range(11)]
+        for each in clients:
+            each.initialize()
+        assert until(lambda: all([call(each, "pass")["timings"]["warm"] for each in clients]), PATIENCE)
+        for each in clients[1:]:
+            each.close()
 
 
 def test_calls_at_once_get_their_own(server):
