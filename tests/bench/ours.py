@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from measure import LeftOut
-from stopwatch import Server, Tool
+from stopwatch import HANDSHAKE, Server, Tool
 
 NAME = "pyexecd"
 

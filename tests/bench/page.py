@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 for folder in ("tests", "tests/docker", "tests/integration"):
     sys.path.append(str(ROOT / folder))
 
+import density  # noqa: E402
 import drawing  # noqa: E402
 import environments  # noqa: E402
 import kept  # noqa: E402
@@ -32,8 +33,8 @@ from stopwatch import Stopwatch  # noqa: E402
 DOCUMENT = ROOT / "docs" / "performance.md"
 DRAWING = ROOT / "docs" / "performance.svg"
 PARTS = {"start": starts, "environments": environments, "throughput": load, "path": path,
-         "prints": prints, "sessions": kept}
-SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15, "sessions": 40}
+         "prints": prints, "sessions": kept, "density": density}
+SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15, "sessions": 40, "density": 0}
 HEAD = """\
 # Performance
 
