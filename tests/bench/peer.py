@@ -19,6 +19,7 @@ import types
 import warnings
 
 warnings.simplefilter("ignore")  # that code is run on this machine
+READABLE = "/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", "/proc"
 
 
 def ag2(environment):
@@ -179,9 +180,36 @@ def monty():
         yield run
 
 
+@contextlib.contextmanager
+def sandlock(python, packages):
+    """A process for each run, which Landlock and seccomp hold; no namespaces."""
+    import sandlock as library
+
+    with tempfile.TemporaryDirectory() as folder:
+        box = library.Sandbox(fs_readable=[*READABLE, packages], fs_writable=[folder])
+        script = pathlib.Path(folder, "script.py")
+
+        def run(code):
+            script.write_text(code)
+            done = box.run([python, str(script)])
+            return done.stdout.decode() if done.success else str(done)
+
+        yield run
+
+
+@contextlib.contextmanager
+def llm_sandbox():
+    """bubblewrap for each run, in a session that keeps its files."""
+    from llm_sandbox import SandboxBackend, SandboxSession
+
+    with SandboxSession(backend=SandboxBackend.BUBBLEWRAP, lang="python", skip_environment_setup=True) as session:
+        yield lambda code: session.run(code).stdout
+
+
 WAYS = {way.__name__: way
         for way in (ag2_system, ag2_venv, ag2_docker, autogen_local, autogen_docker, autogen_jupyter,
-                    autogen_jupyter_start, coding_local, coding_docker, jupyter, jupyter_start, monty)}
+                    autogen_jupyter_start, coding_local, coding_docker, jupyter, jupyter_start, monty, sandlock,
+                    llm_sandbox)}
 
 
 def timed(run, order):

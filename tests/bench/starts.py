@@ -62,6 +62,7 @@ def wanted_peers(bench):
         "AG2 VenvPythonEnvironment": library("ag2_venv", peers.PACKAGES),
         "Jupyter kernel (kept)": library("jupyter"),
         "pydantic-monty": library("monty"),
+        "llm-sandbox, bubblewrap": library("llm_sandbox"),
         "mcp-repl (kept)": functools.partial(peers.Repl, bench),
     }
 
@@ -71,6 +72,7 @@ def peers_for(bench, python):
     return {
         "AG2 SystemPythonEnvironment": functools.partial(peers.Library, bench, "ag2_system", python),
         "AutoGen local executor": functools.partial(peers.Library, bench, "autogen_local", python),
+        "sandlock": functools.partial(peers.Library, bench, "sandlock", python, peers.DEPENDENCIES),
     }
 
 
