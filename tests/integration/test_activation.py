@@ -130,6 +130,27 @@ def test_a_socket_that_cannot_be_served_is_refused(configuration, name, host, mo
     assert re.search(complaint, complaints), complaints
 
 
+def lines_until(process, wanted):
+    """What PROCESS says, up to the line that has WANTED."""
+    said = []
+    while not said or wanted not in said[-1]:
+        said.append(process.stderr.readline())
+        assert said[-1], said
+    return "".join(said)
+
+
+def test_a_listen_that_the_command_line_replaces_is_named(configuration, tmp_path):
+    """When the server starts, and when the file is read again, which promises nothing for the next start."""
+    config = configuration(listen=[f"unix:{tmp_path}/nowhere"])
+    told = f"{config}: listen: not used, because the command line has --listen systemd"
+    with listening() as listener, activated([("http", listener)], "--log-level", "info", "--config", config) as server:
+        assert told in lines_until(server, "listening")
+        configuration(listen=[f"unix:{tmp_path}/elsewhere"])
+        server.send_signal(signal.SIGHUP)
+        said = lines_until(server, "the configuration was read again")
+        assert told in said and "started again" not in said
+
+
 def unit_arguments():
     """What the unit starts the program with."""
     unit = SYSTEMD / "pyexecd.service.in"
