@@ -212,11 +212,23 @@ static void take_over(struct server *server, struct config *config)
     token_file_deinit(&tokens);
 }
 
+/* The command line may have been written by another person: a unit has one. The command of a client
+ * has --listen stdio and means it. */
+static void command_serve_settle_addresses(const char *const *addresses, struct config *config)
+{
+    if (addresses[0] && config_use_addresses(config, addresses) && !command_is_private(addresses))
+        log_warning("%s: listen: not used, because the command line has --listen %s",
+                    config_path(config), addresses[0]);
+}
+
 /* Options replace keys of CONFIG, which may be NULL. Returns CONFIG. */
 static struct config *command_serve_settle(const struct server *server, struct config *config)
 {
-    if (config && server->options->token_file)
+    if (!config)
+        return NULL;
+    if (server->options->token_file)
         config_use_tokens(config, server->options->token_file);
+    command_serve_settle_addresses(server->options->addresses, config);
     return config;
 }
 

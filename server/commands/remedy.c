@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -61,16 +62,28 @@ char *remedy_find(void)
     return setting ? memory_copy_string(setting) : NULL;
 }
 
-/* The manager of the user's services delegates cgroups. Without lingering there is one only while
- * he is logged in. */
-char *remedy_find_cgroup(void)
+/* Starts the program in a cgroup that the manager of the user's services delegates. A login names
+ * the place of that manager, and other programs, such as cron, do not. */
+static char *remedy_scope(uid_t user)
 {
     static const char scope[] = "systemd-run --user --scope -p Delegate=yes pyexecd";
-    AUTO_FREE char *manager = memory_format("/run/user/%u/systemd/private", geteuid());
 
-    if (geteuid() == 0 || access("/run/systemd/system", F_OK) < 0)
+    return getenv("XDG_RUNTIME_DIR")
+               ? memory_copy_string(scope)
+               : memory_format("XDG_RUNTIME_DIR=/run/user/%u %s", user, scope);
+}
+
+/* Without lingering there is a manager only while the user is logged in. It starts after loginctl
+ * has ended, so the second command is not joined to the first by "&&". */
+char *remedy_find_cgroup(void)
+{
+    const uid_t user = geteuid();
+    AUTO_FREE char *manager = memory_format("/run/user/%u/systemd/private", user);
+    AUTO_FREE char *scope = remedy_scope(user);
+
+    if (user == 0 || access("/run/systemd/system", F_OK) < 0)
         return NULL;
     if (access(manager, F_OK) == 0)
-        return memory_copy_string(scope);
-    return memory_format("loginctl enable-linger && %s", scope);
+        return STEAL_PTR(scope);
+    return memory_format("loginctl enable-linger %u, then %s", user, scope);
 }

@@ -360,6 +360,16 @@ void config_use_tokens(struct config *config, const char *tokens)
     json_object_set_new(config->tree.root, "token_file", json_string(tokens));
 }
 
+bool config_use_addresses(struct config *config, const char *const *addresses)
+{
+    json_t *listen = json_array();
+
+    for (; *addresses; addresses++)
+        json_array_append_new(listen, json_string(*addresses));
+    json_object_set_new(config->tree.root, "listen", listen);
+    return yaml_tree_find(&config->tree, "/listen") != NULL;
+}
+
 char *config_find(void)
 {
     const char *named = getenv("PYEXECD_CONFIG");

@@ -68,3 +68,7 @@ char *config_home_path(void);
 
 /* TOKENS, a path, takes the place of the `token_file` in CONFIG, which has no errors. */
 void config_use_tokens(struct config *config, const char *tokens);
+
+/* ADDRESSES, NULL-terminated, take the place of `listen` in CONFIG, which has no errors. True where
+ * the file has that key. */
+bool config_use_addresses(struct config *config, const char *const *addresses);

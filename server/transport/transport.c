@@ -203,34 +203,47 @@ static int open_tcp(struct transport *transport, const struct address *address, 
     return 0;
 }
 
-static int check_handed_over(const struct transport *transport, const struct endpoint *endpoint,
-                             struct error *err)
+static int check_handed_over(const struct transport *transport,
+                             const struct activation_socket *taken, struct error *err)
 {
-    return endpoint->any.sa_family == AF_UNIX ? 0
-                                              : transport_check_allowed(transport, endpoint, err);
+    if (check_http(transport, &taken->address, err) < 0 ||
+        check_tls(transport, &taken->address, err) < 0)
+        return -1;
+    return taken->endpoint.any.sa_family == AF_UNIX
+               ? 0
+               : transport_check_allowed(transport, &taken->endpoint, err);
+}
+
+static int open_handed_over(struct transport *transport, const struct activation_socket *taken,
+                            struct error *err)
+{
+    static const struct socket_file no_file = {0};
+    char text[ADDRESS_TEXT_BYTES];
+
+    if (check_handed_over(transport, taken, err) == 0) {
+        add_listener(transport, taken->fd, &taken->endpoint, &no_file, &taken->address);
+        return 0;
+    }
+    close(taken->fd);
+    address_format(&taken->endpoint, taken->address.kind, taken->address.path, text);
+    return error_prefix(err, "%s", text);
 }
 
 static int open_systemd(struct transport *transport, const struct address *address,
                         struct error *err)
 {
-    static const struct socket_file no_file = {0};
-    int fds[ACTIVATION_SOCKETS];
-    int count = activation_take(fds, err);
+    struct activation_socket sockets[ACTIVATION_SOCKETS];
+    int count = activation_take(sockets, err);
     int status = count < 0 ? -1 : 0;
 
     (void)address;
     if (count == 0)
         return error_set(err, ERROR_CONFIG, "no sockets were handed over (LISTEN_FDS)");
     for (int i = 0; i < count; i++) {
-        struct endpoint endpoint;
-
-        if (status == 0 && socket_get_endpoint(fds[i], &endpoint, err) == 0 &&
-            check_handed_over(transport, &endpoint, err) == 0) {
-            add_listener(transport, fds[i], &endpoint, &no_file, address);
-            continue;
-        }
-        status = -1;
-        close(fds[i]);
+        if (status == 0)
+            status = open_handed_over(transport, &sockets[i], err);
+        else
+            close(sockets[i].fd);
     }
     return status;
 }

@@ -10,13 +10,25 @@ import tree
 EXPOSURE = 30  # tenths, of at most 100
 
 
+SOCKETS = ["pyexecd.socket", "pyexecd-http.socket", "pyexecd-https.socket"]
+
+
 @pytest.fixture
 def unit(tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("no systemd-analyze")
     path = tmp_path / "pyexecd.service"
-    path.write_text(tree.text("systemd/pyexecd.service.in").replace("@bindir@", "/usr/bin"))
+    path.write_text(tree.text("systemd/pyexecd.service.in").replace("@bindir@/pyexecd", "/bin/true"))
+    for name in SOCKETS:
+        (tmp_path / name).write_text(tree.text(f"systemd/{name}"))
     return path
+
+
+def test_systemd_understands_them(unit):
+    understood = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit,
+         *(unit.with_name(name) for name in SOCKETS)], capture_output=True, text=True)
+    assert (understood.returncode, understood.stderr) == (0, "")
 
 
 def test_exposure_is_low(unit):

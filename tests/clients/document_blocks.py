@@ -10,6 +10,7 @@ FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 PAGES = {
     "docs/performance.md": "`./dev bench --write` makes it; it takes minutes, alone on a machine",
     "docs/python.md": "test_python_page.py",
+    "docs/service.md": "test_service.py",
     "docs/autogen.md": "test_autogen.py and test_ag2.py run these programs; here their imports are tried",
 }
 
@@ -35,7 +36,6 @@ NOT_RUN = [
     ("docs/installation.md", "meson install", "installs into /usr/local; tests/fresh"),
     ("docs/configuration.md", "# a file with six errors", "tests/checks/test_configuration.py"),
     ("docs/configuration.md", "yaml-language-server", "a comment for editors; tests/checks/test_documents.py"),
-    ("docs/configuration.md", "systemctl edit", "systemd's own files; tests/checks/test_systemd_units.py"),
     ("docs/environments.md", "installing numpi", "asks a package index for a package that is not there"),
     ("docs/environments.md", "# dependencies = [", "installs numpy; test_script_block.py"),
 ]

@@ -592,6 +592,7 @@ def test_listen_replaces_the_configured_addresses(write_config, tmp_path):
     config = write_config({"listen": ["unix:/nowhere/at/all"]})
     result = pyexecd("--config", config, "--listen", "stdio", input="")
     assert result.returncode == 0, result.stderr
+    assert "listen" not in result.stderr  # `pyexecd install` writes such a command for clients
 
 
 def test_an_address_that_is_in_use_is_69(tmp_path, write_config):

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import stat
@@ -491,71 +490,6 @@ def test_one_bad_address_and_none_is_opened(tmp_path):
 
 
 # Service managers
-
-
-@contextlib.contextmanager
-def activated(listeners, *arguments):
-    """The program, given LISTENERS as a service manager does."""
-    def hand_over():
-        kept = [os.dup(listener.fileno()) for listener in listeners]
-        for number, descriptor in enumerate(kept, 3):
-            os.dup2(descriptor, number)
-        os.environ["LISTEN_PID"] = str(os.getpid())
-        os.environ["LISTEN_FDS"] = str(len(listeners))
-        os.execv(program()[0], program("--listen", "systemd", *arguments))
-
-    process_id = os.fork()
-    if process_id == 0:
-        try:
-            hand_over()
-        finally:
-            os._exit(127)
-    try:
-        yield process_id
-    finally:
-        os.kill(process_id, signal.SIGTERM)
-        assert os.waitpid(process_id, 0)[1] == 0
-
-
-def test_sockets_that_are_handed_over_are_served(tmp_path):
-    path = tmp_path / "socket"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen(5)
-        with connect(str(path)) as early:  # waits until the server is there
-            early.sendall(PING)
-            with activated([listener]):
-                assert receive_exactly(early, len(PONG)) == PONG
-                with connect(str(path)) as stream:
-                    ask(stream)
-        assert path.exists()  # it belongs to the manager
-
-
-def unit_arguments():
-    """What the unit starts the program with."""
-    unit = pathlib.Path(__file__).resolve().parents[2] / "systemd/pyexecd.service.in"
-    return re.search(r"^ExecStart=\S+ (.*)$", unit.read_text(), re.M).group(1).split()
-
-
-@pytest.mark.skipif(not shutil.which("systemd-socket-activate"),
-                    reason="no systemd-socket-activate")
-@pytest.mark.parametrize("form", ["the unit", "a connection each"])
-def test_systemd_socket_activate_hands_over(tmp_path, form):
-    """The listening socket, as the unit has it, or each connection as standard input and output (Accept=yes)."""
-    path = tmp_path / "socket"
-    options, arguments = {"the unit": ([], unit_arguments()), "a connection each": (["--accept", "--inetd"], [])}[form]
-    process = subprocess.Popen(
-        ["systemd-socket-activate", *options, "-l", str(path), *program(*arguments)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        with connect(str(path), process) as stream:
-            ask(stream)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(client.STOP_TIMEOUT) in ([0] if form == "the unit" else [0, -signal.SIGTERM])
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
 
 @pytest.mark.parametrize("abstract", [False, True])

@@ -6,6 +6,7 @@
 
 #include "environments/process/landlock.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/plain_path.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/root_limits.h"
 #include "environments/process/runner/root_table.h"
@@ -14,40 +15,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Opens PATH, whose parts must not be links, where openat2(2) is not to be had. */
-static int files_open_by_parts(const char *path)
-{
-    int place = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-    for (path += strspn(path, "/"); place >= 0 && *path; path += strspn(path, "/")) {
-        char name[NAME_MAX + 1];
-        size_t length = strcspn(path, "/");
-        int next;
-
-        snprintf(name, sizeof name, "%.*s", (int)length, path);
-        path += length;
-        next = openat(place, name, O_PATH | O_CLOEXEC | O_NOFOLLOW | (*path ? O_DIRECTORY : 0));
-        close(place);
-        place = next;
-    }
-    return place;
-}
-
-/* Opens PATH of a policy without following links, which scripts could have put where they can
- * write. */
-static int files_open_named(const char *path)
-{
-    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-    int place = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-
-    return place >= 0 || (errno != ENOSYS && errno != EPERM) ? place : files_open_by_parts(path);
-}
 
 /* Allows ACCESS to PLACE (taken). If errno says that PLACE does not exist, no rule is needed. */
 static int files_allow_place(int rules, int place, enum landlock_access access)
@@ -63,7 +33,7 @@ static int files_allow_place(int rules, int place, enum landlock_access access)
 
 static int files_allow_named(int rules, const char *path, enum landlock_access access)
 {
-    return files_allow_place(rules, files_open_named(path), access);
+    return files_allow_place(rules, plain_path_open(AT_FDCWD, path, 0), access);
 }
 
 /* Allows ACCESS to the target of PATH, a path of the machine. */

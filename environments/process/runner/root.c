@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "environments/process/runner/identity.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/plain_path.h"
 #include "environments/process/runner/proc.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/reserve.h"
@@ -20,7 +21,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,22 +270,11 @@ static int root_enter(const struct runner_preparation *preparation)
                : chdir("/");
 }
 
-/* Without openat2 no path of a program could be found in the machine's root. */
-static void root_need_openat2(void)
-{
-    const struct open_how how = {.flags = O_PATH | O_CLOEXEC};
-    int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof how);
-
-    runner_need(NEED_ROOT, fd, "own root: openat2");
-    close(fd);
-}
-
 int root_prepare(struct runner_preparation *preparation)
 {
     mode_t before = umask(0);
     int ret;
 
-    root_need_openat2();
     ret = mount("sandbox", ROOT_PLACE, "tmpfs", MS_NOSUID | MS_NODEV,
                 "mode=0755,size=1m,nr_inodes=4096") < 0 ||
                   root_fill(preparation) < 0 || root_enter(preparation) < 0
@@ -299,16 +288,11 @@ int root_prepare(struct runner_preparation *preparation)
 
 /* The paths of a policy */
 
-/* Opens PATH of the MACHINE, and follows no link. Scripts could have put a link in the place of a
- * writable directory, or of a directory above a readable path. */
+/* Opens PATH of the MACHINE. Scripts could have put a link in the place of a writable directory, or
+ * of a directory above a readable path. */
 static int root_find(int machine, const char *path, bool is_written)
 {
-    const struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC | (is_written ? 0 : (uint64_t)O_NOFOLLOW),
-        .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
-    };
-
-    return (int)syscall(SYS_openat2, machine, path, &how, sizeof how);
+    return plain_path_open(machine, path, is_written ? 0 : O_NOFOLLOW);
 }
 
 static bool root_is_in_kernel(const char *path)

@@ -2,14 +2,14 @@
  * on their way when they are checked. Scripts may have made links since, so none is followed. */
 #include "environments/process/runner/root_place.h"
 
+#include "environments/process/runner/plain_path.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PLACE_BYTES = 4096, PLACE_DIRECTORY_MODE = 0755, PLACE_FILE_MODE = 0644 };
@@ -59,8 +59,7 @@ const char *root_find_way(const char *path)
 
 int root_attach(int tree, const char *path)
 {
-    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-    const int place = (int)syscall(SYS_openat2, AT_FDCWD, root_find_way(path), &how, sizeof how);
+    const int place = plain_path_open(AT_FDCWD, root_find_way(path), 0);
     int ret;
 
     if (place < 0)

@@ -1,12 +1,15 @@
 #include "server/transport/socket/activation.h"
 
+#include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "server/transport/socket/socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { FIRST_FD = 3 }; /* SD_LISTEN_FDS_START */
@@ -45,32 +48,55 @@ static bool has_option(int fd, int option, int wanted)
     return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 && value == wanted;
 }
 
-static int activation_check(int fd, struct error *err)
+static struct address activation_address_of(const char *name)
 {
-    struct endpoint endpoint;
+    static const struct {
+        const char *name;
+        struct address address;
+    } protocols[] = {
+        {"http", {.kind = ADDRESS_HTTP, .path = ADDRESS_HTTP_PATH}},
+        {"https", {.kind = ADDRESS_HTTPS, .path = ADDRESS_HTTP_PATH}},
+    };
+
+    for (size_t i = 0; name && i < ARRAY_SIZE(protocols); i++)
+        if (strcmp(protocols[i].name, name) == 0)
+            return protocols[i].address;
+    return (struct address){.kind = ADDRESS_SYSTEMD};
+}
+
+/* A token that crosses a network in clear can be read on its way. */
+static bool activation_is_safe(const struct activation_socket *taken)
+{
+    return taken->endpoint.any.sa_family == AF_UNIX || endpoint_is_loopback(&taken->endpoint) ||
+           taken->address.kind == ADDRESS_HTTPS;
+}
+
+static int activation_check(struct activation_socket *taken, struct error *err)
+{
+    const int fd = taken->fd;
 
     if (!has_option(fd, SO_TYPE, SOCK_STREAM) || !has_option(fd, SO_ACCEPTCONN, 1))
         return error_set(err, ERROR_CONFIG,
                          "descriptor %d is not a listening stream socket (ListenStream=, "
                          "Accept=no)",
                          fd);
-    if (socket_get_endpoint(fd, &endpoint, err) < 0)
+    if (socket_get_endpoint(fd, &taken->endpoint, err) < 0)
         return -1;
-    if (endpoint.any.sa_family != AF_UNIX && !endpoint_is_loopback(&endpoint))
+    if (!activation_is_safe(taken))
         return error_set(err, ERROR_CONFIG,
-                         "descriptor %d listens beyond this machine; only unix sockets and "
-                         "loopback addresses are served",
+                         "descriptor %d listens beyond this machine; only a socket named https "
+                         "(FileDescriptorName=https) may",
                          fd);
     return 0;
 }
 
-static int activation_prepare(int fd, struct error *err)
+static int activation_prepare(struct activation_socket *taken, struct error *err)
 {
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-        return error_set_errno(err, errno, "descriptor %d", fd);
-    if (activation_check(fd, err) < 0)
+    if (fcntl(taken->fd, F_SETFD, FD_CLOEXEC) < 0)
+        return error_set_errno(err, errno, "descriptor %d", taken->fd);
+    if (activation_check(taken, err) < 0)
         return -1;
-    return fd_set_nonblocking(fd, err);
+    return fd_set_nonblocking(taken->fd, err);
 }
 
 static void close_all(int count)
@@ -79,19 +105,33 @@ static void close_all(int count)
         close(FIRST_FD + i);
 }
 
-int activation_take(int ret[static ACTIVATION_SOCKETS], struct error *err)
+/* The variables of the service manager, which are removed. *RET_NAMES, owned by the caller, or
+ * NULL: a name for each socket, with colons between them. */
+static int take_variables(unsigned long *ret_count, char **ret_names, struct error *err)
 {
-    unsigned long count;
-    int status = read_count(&count, err);
+    const char *names = getenv("LISTEN_FDNAMES");
+    const int status = read_count(ret_count, err);
 
+    *ret_names = names ? memory_copy_string(names) : NULL;
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDNAMES");
-    if (status < 0)
+    return status;
+}
+
+int activation_take(struct activation_socket ret[static ACTIVATION_SOCKETS], struct error *err)
+{
+    AUTO_FREE char *names = NULL;
+    unsigned long count;
+    char *rest;
+
+    if (take_variables(&count, &names, err) < 0)
         return -1;
+    rest = names;
     for (int i = 0; i < (int)count; i++) {
-        ret[i] = FIRST_FD + i;
-        if (activation_prepare(ret[i], err) < 0) {
+        ret[i].fd = FIRST_FD + i;
+        ret[i].address = activation_address_of(strsep(&rest, ":"));
+        if (activation_prepare(&ret[i], err) < 0) {
             close_all((int)count);
             return -1;
         }

@@ -13,8 +13,6 @@ enum {
     PORT_LARGEST = 65535,
 };
 
-static const char default_path[] = "/mcp";
-
 static int parse_stdio(const char *rest, struct address *ret, struct error *err)
 {
     (void)rest;
@@ -179,7 +177,7 @@ static int parse_http(const char *rest, struct address *ret, struct error *err)
     struct address address;
 
     if (address_parse_host_port(rest, length, &address, err) < 0 ||
-        address_set_path(&address, rest[length] ? rest + length : default_path, err) < 0)
+        address_set_path(&address, rest[length] ? rest + length : ADDRESS_HTTP_PATH, err) < 0)
         return -1;
     address.kind = ADDRESS_HTTP;
     *ret = address;

@@ -17,6 +17,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#define ADDRESS_HTTP_PATH "/mcp" /* of an HTTP address that names none */
+
 enum address_kind {
     ADDRESS_STDIO,
     ADDRESS_UNIX,

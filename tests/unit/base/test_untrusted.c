@@ -3,12 +3,11 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "tests/unit/base/openat2.h"
 #include "tests/unit/base/own_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,10 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -31,23 +28,6 @@ static int set_up(void **state)
 {
     (void)signal(SIGIO, SIG_IGN); /* told to who holds a lease that somebody wants to open */
     return own_directory_make(state);
-}
-
-/* From now on as on a kernel without openat2(2). */
-static int take_openat2_away(void **state)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = {.len = ARRAY_SIZE(code), .filter = code};
-
-    (void)state;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return -1;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 static char *path_to(void **state, const char *name)
@@ -322,5 +302,5 @@ int main(void)
     };
     int failed = cmocka_run_group_tests_name("with openat2", tests, NULL, NULL);
 
-    return failed + cmocka_run_group_tests_name("part by part", tests, take_openat2_away, NULL);
+    return failed + cmocka_run_group_tests_name("part by part", tests, openat2_take_away, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/process/landlock.h"
 #include "environments/process/process.h"
+#include "tests/unit/base/openat2.h"
 #include "tests/unit/process/sandbox_scene.h"
 
 #include <setjmp.h>
@@ -295,6 +296,7 @@ static void test_nothing_passes_from_one_run_to_the_next(void **state)
 
 int main(void)
 {
+    int failed;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_uses_what_its_policy_names),
         cmocka_unit_test(test_each_layer_of_files_holds_them_alone),
@@ -309,5 +311,6 @@ int main(void)
         cmocka_unit_test(test_nothing_passes_from_one_run_to_the_next),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    failed = cmocka_run_group_tests_name("with openat2", tests, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("part by part", tests, openat2_take_away, NULL);
 }
