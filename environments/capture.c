@@ -17,6 +17,7 @@ enum {
     GAP_BYTES = 64,                /* room for the line about the missing bytes */
     LAST_LINE_BYTES = 256,         /* of a line that is reported */
     LAST_LINE_WINDOW_BYTES = 8192, /* how far back the newest line is looked for */
+    PIECE_BYTES = 64 * 1024,       /* of a piece, in the stream and in JSON */
 };
 
 void capture_init(struct capture *capture, size_t limit)
@@ -98,11 +99,10 @@ void capture_append(struct capture *capture, const char *data, size_t length)
     capture->total += length;
 }
 
-/* Copies the tail in order, without its first SKIP bytes. */
-static void copy_tail(const struct capture *capture, size_t skip, char *target)
+/* Copies LENGTH bytes of the tail in order, from its byte SKIP on. */
+static void copy_tail(const struct capture *capture, size_t skip, size_t length, char *target)
 {
     size_t room = tail_limit(capture);
-    size_t length = capture->tail_length - skip;
     size_t start;
     size_t first;
 
@@ -119,6 +119,16 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
+/* How many bytes at the start of TEXT are the rest of a character that was cut. */
+static size_t cut_rest_length(const char *text, size_t length)
+{
+    size_t rest = 0;
+
+    while (rest < 3 && rest < length && is_continuation(text[rest]))
+        rest++;
+    return rest;
+}
+
 /* The two kept pieces, in one block of memory, with a gap between them or none. */
 struct pieces {
     const char *head;
@@ -130,11 +140,11 @@ struct pieces {
 /* Drops the parts of characters that the gap has cut. */
 static void trim_to_characters(struct pieces *pieces)
 {
+    size_t rest = cut_rest_length(pieces->tail, pieces->tail_length);
+
     pieces->head_length = utf8_boundary_before(pieces->head, pieces->head_length);
-    for (int i = 0; i < 3 && pieces->tail_length > 0 && is_continuation(*pieces->tail); i++) {
-        pieces->tail++;
-        pieces->tail_length--;
-    }
+    pieces->tail += rest;
+    pieces->tail_length -= rest;
 }
 
 /* Makes head and tail take no more than their shares of BUDGET bytes of JSON. */
@@ -179,7 +189,7 @@ json_t *capture_text(const struct capture *capture, bool *ret_truncated)
 
     if (capture->head_length > 0)
         memcpy(text, capture->head, capture->head_length);
-    copy_tail(capture, 0, text + capture->head_length);
+    copy_tail(capture, 0, capture->tail_length, text + capture->head_length);
     too_costly = json_escaped_length(text, kept) > budget;
     if (ret_truncated)
         *ret_truncated = too_costly || capture->total > kept;
@@ -190,6 +200,85 @@ json_t *capture_text(const struct capture *capture, bool *ret_truncated)
         trim_to_budget(&pieces, budget);
     return capture_join(&pieces, capture->total - pieces.head_length - pieces.tail_length);
 }
+
+/* Pieces */
+
+static bool capture_has_gap(const struct capture *capture)
+{
+    return capture->total > capture->head_length + capture->tail_length;
+}
+
+/* The bytes of the head that can be read: not the part of a character that the gap has cut. */
+static size_t readable_head(const struct capture *capture)
+{
+    return capture_has_gap(capture) ? utf8_boundary_before(capture->head, capture->head_length)
+                                    : capture->head_length;
+}
+
+/* Copies kept bytes from the position *AT of the stream on, as many as follow each other and SIZE
+ * allows; returns how many. *AT becomes the position of the first. */
+static size_t copy_from(const struct capture *capture, uint64_t *at, char *target, size_t size)
+{
+    size_t head = readable_head(capture);
+    uint64_t tail_at = capture->total - capture->tail_length;
+    size_t taken = 0;
+    size_t skip;
+    size_t rest;
+
+    if (*at < head) {
+        taken = size_min(size, head - (size_t)*at);
+        memcpy(target, capture->head + *at, taken);
+        if (taken == size || capture_has_gap(capture))
+            return taken;
+    } else if (*at < tail_at) {
+        *at = tail_at;
+    }
+    skip = (size_t)(*at + taken - tail_at);
+    rest = size_min(size - taken, capture->tail_length - skip);
+    copy_tail(capture, skip, rest, target + taken);
+    return taken + rest;
+}
+
+/* Of the LENGTH bytes of WINDOW, how many make a piece. IS_END: nothing comes behind them. */
+static size_t piece_length(const char *window, size_t length, bool is_end)
+{
+    if (!is_end)
+        length = utf8_boundary_before(window, length);
+    return json_escaped_prefix(window, length, PIECE_BYTES);
+}
+
+static bool capture_read_piece(const struct capture *capture, struct capture_piece *piece,
+                               bool is_last)
+{
+    char window[PIECE_BYTES];
+    uint64_t after = piece->offset + piece->length;
+    uint64_t at = after;
+    size_t kept = copy_from(capture, &at, window, sizeof window);
+    size_t skip = at > after ? cut_rest_length(window, kept) : 0;
+    size_t length =
+        piece_length(window + skip, kept - skip, is_last && at + kept == capture->total);
+
+    if (length == 0)
+        return false;
+    *piece = (struct capture_piece){
+        .offset = at + skip,
+        .length = length,
+        .text = json_string_repaired(window + skip, length),
+    };
+    return true;
+}
+
+bool capture_next_piece(const struct capture *capture, struct capture_piece *piece)
+{
+    return capture_read_piece(capture, piece, false);
+}
+
+bool capture_last_piece(const struct capture *capture, struct capture_piece *piece)
+{
+    return capture_read_piece(capture, piece, true);
+}
+
+/* The newest line */
 
 /* The newest bytes, at most LAST_LINE_WINDOW_BYTES; returns how many. */
 static size_t copy_window(const struct capture *capture, char *window)
@@ -202,7 +291,7 @@ static size_t copy_window(const struct capture *capture, char *window)
         head = size_min(capture->head_length, LAST_LINE_WINDOW_BYTES - tail);
     if (head > 0)
         memcpy(window, capture->head + capture->head_length - head, head);
-    copy_tail(capture, capture->tail_length - tail, window + head);
+    copy_tail(capture, capture->tail_length - tail, tail, window + head);
     return head + tail;
 }
 
@@ -275,10 +364,8 @@ char *capture_last_line(const struct capture *capture, size_t limit)
     char window[LAST_LINE_WINDOW_BYTES] = "";
     size_t length = copy_window(capture, window);
     size_t end = utf8_boundary_before(window, length); /* the rest may still come */
-    size_t begin = 0;
+    size_t begin = cut_rest_length(window, end);
 
-    while (begin < 3 && begin < end && is_continuation(window[begin]))
-        begin++;
     while (end > begin) {
         size_t start = end;
         size_t cleaned;

@@ -29,6 +29,20 @@ void capture_append(struct capture *capture, const char *data, size_t length);
  * larger than the limit. *RET_TRUNCATED (may be NULL): something is missing. New reference. */
 json_t *capture_text(const struct capture *capture, bool *ret_truncated);
 
+/* A piece of the stream, for a reader that follows it. Begins as {0}. */
+struct capture_piece {
+    uint64_t offset; /* of its first byte in the stream */
+    size_t length;   /* in bytes of the stream */
+    json_t *text;    /* a new reference, for the caller */
+};
+
+/* Makes PIECE the next one: whole characters, at most 64 KiB in a JSON string. Bytes between its
+ * end before and its offset are not kept. False: nothing new is there, and PIECE stays as it is. */
+bool capture_next_piece(const struct capture *capture, struct capture_piece *piece);
+
+/* The same when nothing more is written: the text may end in a part of a character, repaired. */
+bool capture_last_piece(const struct capture *capture, struct capture_piece *piece);
+
 /* The newest line that is not blank, at most LIMIT bytes, control characters removed; NULL when
  * there is none. Owned by the caller. */
 char *capture_last_line(const struct capture *capture, size_t limit);

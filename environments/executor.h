@@ -148,3 +148,6 @@ const char *run_activity(const struct run *run);
 
 /* The newest output line so far; see capture_last_line. Owned by the caller, or NULL. */
 char *run_last_line(const struct run *run);
+
+/* The output so far, [PROCESS_STREAMS]. Borrowed until the run ends. */
+const struct capture *run_streams(const struct run *run);

@@ -442,3 +442,8 @@ char *run_last_line(const struct run *run)
 {
     return turn_last_line(&run->turn);
 }
+
+const struct capture *run_streams(const struct run *run)
+{
+    return run->turn.streams;
+}

@@ -61,6 +61,11 @@ char *cell_last_line(const struct cell *cell)
     return cell_is_current(cell) ? turn_last_line(&cell->notebook->turn) : NULL;
 }
 
+const struct capture *cell_streams(const struct cell *cell)
+{
+    return cell_is_current(cell) ? cell->notebook->turn.streams : NULL;
+}
+
 void cell_tell_step(struct environment_waiter *waiter, const struct preparation_step *step)
 {
     struct cell *cell = notebook_current(CONTAINER_OF(waiter, struct notebook, waiter));

@@ -62,6 +62,9 @@ void cell_cancel(struct cell *cell);
 const char *cell_activity(const struct cell *cell);
 char *cell_last_line(const struct cell *cell);
 
+/* The output so far, as of a run; NULL while CELL waits for others. */
+const struct capture *cell_streams(const struct cell *cell);
+
 /* The name of a session, its environment and its directory. Borrowed. */
 const char *notebook_handle(const struct notebook *notebook);
 struct environment *notebook_environment(const struct notebook *notebook);

@@ -6,20 +6,19 @@ import asyncio
 import contextlib
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
 from .calls import Blocks
 from .configuration import Config, Path
-from .connection import Answer, Call, Connection, Progress
+from .connection import Answer, Call, Connection, Event
 from .errors import CallTimeout, ProtocolError, ToolError
+from .listener import Listener, OnOutput, OnProgress
 from .process import Command
 from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
 from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
-
-OnProgress = Callable[[str], None]
 
 
 class AsyncClient:
@@ -90,7 +89,8 @@ class AsyncClient:
     async def run_python(self, code: str, *, environment: Optional[str] = None,
                          environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                          files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
-                         fork: Optional[str] = None, on_progress: Optional[OnProgress] = None) -> Result:
+                         fork: Optional[str] = None, on_progress: Optional[OnProgress] = None,
+                         on_stdout: Optional[OnOutput] = None, on_stderr: Optional[OnOutput] = None) -> Result:
         """Runs a program and returns what it did. A program that fails is a result, not an exception.
 
         Args:
@@ -108,6 +108,9 @@ class AsyncClient:
                 name of the copy.
             on_progress: called in the event loop with a line of text now and then: the newest line of output, or the
                 step of a preparation.
+            on_stdout, on_stderr: called in the event loop with what the program prints, as it comes: text, in pieces of
+                any length. A line such as `... [512 bytes left out] ...` stands for what comes faster than it can be
+                sent or heard; the result has it.
 
         Raises:
             CallRefused: nothing was run, as an argument does not fit, the session has ended or the server is busy.
@@ -122,14 +125,16 @@ class AsyncClient:
             files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        result = run_result(await self._call("run_python", arguments, on_progress))
+        listener = Listener(on_progress, on_stdout, on_stderr)
+        result = run_result(await self._call("run_python", arguments, listener))
         return result if self._code_alone else accepted(result)
 
     async def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                               environment: Optional[str] = None,
                               environment_definition: Optional[Mapping[str, Any]] = None,
                               timeout: Optional[float] = None, working_directory: Optional[str] = None,
-                              on_progress: Optional[OnProgress] = None) -> CodeBlocksResult:
+                              on_progress: Optional[OnProgress] = None, on_stdout: Optional[OnOutput] = None,
+                              on_stderr: Optional[OnOutput] = None) -> CodeBlocksResult:
         """Runs code blocks one after the other, unless the configuration has no `code_blocks`.
 
         Args:
@@ -141,7 +146,8 @@ class AsyncClient:
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        result = code_blocks_result(await self._call("run_code_blocks", arguments, on_progress))
+        listener = Listener(on_progress, on_stdout, on_stderr)
+        result = code_blocks_result(await self._call("run_code_blocks", arguments, listener))
         return result if self._code_alone else accepted(result)
 
     def session(self, *, environment: Optional[str] = None,
@@ -172,7 +178,7 @@ class AsyncClient:
     async def call_tool(self, name: str, arguments: Optional[Mapping[str, Any]] = None, *,
                         on_progress: Optional[OnProgress] = None) -> ToolResult:
         """Calls any tool of the server, with arguments as its schema has them."""
-        return tool_result(await self._call(name, arguments or {}, on_progress))
+        return tool_result(await self._call(name, arguments or {}, Listener(on_progress)))
 
     async def tools(self, provider: str) -> List[Any]:
         """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
@@ -212,7 +218,7 @@ class AsyncClient:
     async def _answer(self, call: ModelCall, on_progress: Optional[OnProgress]) -> Any:
         try:
             params = {"name": call.name, "arguments": call.arguments()}
-            return call.answered(await self._request("tools/call", params, on_progress, self._timeout))
+            return call.answered(await self._request("tools/call", params, Listener(on_progress), self._timeout))
         except (ProtocolError, ValueError) as error:
             return call.failed(error)
 
@@ -227,7 +233,7 @@ class AsyncClient:
     async def _begin(self) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._connection.start)
-            answer = await self._exchange("initialize", calls.initialize(self._code_alone), None,
+            answer = await self._exchange("initialize", calls.initialize(self._code_alone), Listener(),
                                           self._timeout or calls.START_SECONDS)
             self._connection.agree(answer["protocolVersion"])
             self.server_info = answer["serverInfo"]
@@ -244,10 +250,9 @@ class AsyncClient:
             directory = done.check().working_directory
         return directory
 
-    async def _call(self, name: str, arguments: Mapping[str, Any],
-                    on_progress: Optional[OnProgress]) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = await self._request("tools/call", calls.tool_call(name, arguments), on_progress,
-                                                        self._timeout)
+    async def _call(self, name: str, arguments: Mapping[str, Any], listener: Listener) -> Mapping[str, Any]:
+        params = calls.tool_call(name, arguments, listener.wants_output)
+        answer: Mapping[str, Any] = await self._request("tools/call", params, listener, self._timeout)
         return answer
 
     async def _pages(self, method: str, member: str) -> List[Dict[str, Any]]:
@@ -259,24 +264,25 @@ class AsyncClient:
             params = {"cursor": page["nextCursor"]} if page.get("nextCursor") else None
         return found
 
-    async def _request(self, method: str, params: Mapping[str, Any], on_progress: Optional[OnProgress] = None,
+    async def _request(self, method: str, params: Mapping[str, Any], listener: Optional[Listener] = None,
                        timeout: Optional[float] = None) -> Any:
         await self._start()
-        return await self._exchange(method, params, on_progress, timeout)
+        return await self._exchange(method, params, listener or Listener(), timeout)
 
-    async def _exchange(self, method: str, params: Mapping[str, Any], on_progress: Optional[OnProgress],
+    async def _exchange(self, method: str, params: Mapping[str, Any], listener: Listener,
                         timeout: Optional[float]) -> Any:
         """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
         loop = asyncio.get_running_loop()
-        news: asyncio.Queue[Union[Progress, Answer]] = asyncio.Queue()
+        news: asyncio.Queue[Union[Event, Answer]] = asyncio.Queue()
 
-        def deliver(event: Union[Progress, Answer]) -> None:
+        def deliver(event: Union[Event, Answer]) -> None:
             with contextlib.suppress(RuntimeError):  # The loop has been closed.
-                loop.call_soon_threadsafe(news.put_nowait, event)
+                loop.call_soon_threadsafe(news.put_nowait,
+                                          event if isinstance(event, Answer) else listener.admit(event))
 
         call: Call = self._connection.request(method, params, deliver)
         try:
-            return await asyncio.wait_for(_answer(news, on_progress), timeout)
+            return await asyncio.wait_for(_answer(news, listener), timeout)
         except asyncio.TimeoutError as error:
             call.cancel()
             raise CallTimeout("no answer came within the timeout of the client") from error
@@ -285,15 +291,15 @@ class AsyncClient:
             raise
 
 
-async def _answer(news: asyncio.Queue[Union[Progress, Answer]], on_progress: Optional[OnProgress]) -> Any:
+async def _answer(news: asyncio.Queue[Union[Event, Answer]], listener: Listener) -> Any:
     while True:
         event = await news.get()
         if isinstance(event, Answer):
             if event.error:
                 raise event.error
+            listener.finish()
             return event.result
-        if on_progress:
-            on_progress(event.message)
+        listener.hear(event)
 
 
 class AsyncSession:
@@ -316,7 +322,8 @@ class AsyncSession:
         await self.close()
 
     async def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
-                  on_progress: Optional[OnProgress] = None) -> Result:
+                  on_progress: Optional[OnProgress] = None, on_stdout: Optional[OnOutput] = None,
+                  on_stderr: Optional[OnOutput] = None) -> Result:
         """Runs CODE as a cell. Arguments and exceptions are those of `AsyncClient.run_python()`.
 
         If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
@@ -330,7 +337,7 @@ class AsyncSession:
                                         self._directory)
                 files = None
             return await self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
-                                                 on_progress=on_progress)
+                                                 on_progress=on_progress, on_stdout=on_stdout, on_stderr=on_stderr)
 
     async def fork(self) -> AsyncSession:
         """A copy of this session, to be closed like any other: it begins with the variables of now, in the same working

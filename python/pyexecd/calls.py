@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from urllib.parse import quote, unquote, urlsplit
 
 from .configuration import Config, Path
-from .connection import PROTOCOL_VERSION, Transport
+from .connection import OUTPUT, PROTOCOL_VERSION, Transport
 from .process import Command, Process
 from .provided_files import Files, listed
 from .results import File, listed_file
@@ -70,10 +70,13 @@ def initialize(code_alone: bool = False) -> Dict[str, Any]:
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}
 
 
-def tool_call(name: str, arguments: Mapping[str, Any]) -> Dict[str, Any]:
+def tool_call(name: str, arguments: Mapping[str, Any], wants_output: bool) -> Dict[str, Any]:
     """The parameters of a call. Null arguments are as good as none."""
+    meta: Dict[str, Any] = {"pyexecd/results": "structured"}
+    if wants_output:
+        meta[OUTPUT] = True
     return {"name": name, "arguments": {key: value for key, value in arguments.items() if value is not None},
-            "_meta": {"pyexecd/results": "structured"}}
+            "_meta": meta}
 
 
 def run_arguments(code: str, environment: Optional[str], definition: Optional[Mapping[str, Any]],

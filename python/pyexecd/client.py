@@ -8,13 +8,14 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Type, Union
 
 from . import calls
 from .calls import Blocks
 from .configuration import Config, Path
-from .connection import Answer, Call, Connection, Progress
+from .connection import Answer, Call, Connection, Event
 from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
+from .listener import Listener, OnOutput, OnProgress
 from .process import Command
 from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
@@ -22,8 +23,6 @@ from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
 
 POLL_SECONDS = 0.05  # between looks at the event that cancels a call
-
-OnProgress = Callable[[str], None]
 
 
 class Client:
@@ -90,6 +89,7 @@ class Client:
                    environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                    files: Files = None, working_directory: Optional[str] = None, session: Optional[str] = None,
                    fork: Optional[str] = None, on_progress: Optional[OnProgress] = None,
+                   on_stdout: Optional[OnOutput] = None, on_stderr: Optional[OnOutput] = None,
                    cancel: Optional[threading.Event] = None) -> Result:
         """Runs a program and returns what it did. A program that fails is a result, not an exception.
 
@@ -108,6 +108,9 @@ class Client:
                 name of the copy.
             on_progress: called in this thread with a line of text now and then: the newest line of output, or the step
                 of a preparation.
+            on_stdout, on_stderr: called in this thread with what the program prints, as it comes: text, in pieces of
+                any length. A line such as `... [512 bytes left out] ...` stands for what comes faster than it can be
+                sent or heard; the result has it.
             cancel: when this event is set, the call is cancelled and CallCancelled is raised.
 
         Raises:
@@ -121,12 +124,14 @@ class Client:
             files = None
         arguments = calls.run_arguments(code, environment, environment_definition, timeout, files, working_directory,
                                         session, fork)
-        return accepted(run_result(self._call("run_python", arguments, on_progress, cancel)))
+        listener = Listener(on_progress, on_stdout, on_stderr)
+        return accepted(run_result(self._call("run_python", arguments, listener, cancel)))
 
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                         environment: Optional[str] = None,
                         environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
                         working_directory: Optional[str] = None, on_progress: Optional[OnProgress] = None,
+                        on_stdout: Optional[OnOutput] = None, on_stderr: Optional[OnOutput] = None,
                         cancel: Optional[threading.Event] = None) -> CodeBlocksResult:
         """Runs code blocks one after the other, unless the configuration has no `code_blocks`.
 
@@ -139,7 +144,8 @@ class Client:
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
-        return accepted(code_blocks_result(self._call("run_code_blocks", arguments, on_progress, cancel)))
+        listener = Listener(on_progress, on_stdout, on_stderr)
+        return accepted(code_blocks_result(self._call("run_code_blocks", arguments, listener, cancel)))
 
     def session(self, *, environment: Optional[str] = None,
                 environment_definition: Optional[Mapping[str, Any]] = None,
@@ -169,7 +175,7 @@ class Client:
     def call_tool(self, name: str, arguments: Optional[Mapping[str, Any]] = None, *,
                   on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> ToolResult:
         """Calls any tool of the server, with arguments as its schema has them."""
-        return tool_result(self._call(name, arguments or {}, on_progress, cancel))
+        return tool_result(self._call(name, arguments or {}, Listener(on_progress), cancel))
 
     def tools(self, provider: str) -> List[Any]:
         """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
@@ -202,10 +208,11 @@ class Client:
         """
         calls_made = calls_in(said)
         with contextlib.ExitStack() as stack:
-            waiting = [stack.enter_context(contextlib.closing(_Waiting(self._connection, self._timeout)))
+            waiting = [stack.enter_context(contextlib.closing(_Waiting(self._connection, self._timeout,
+                                                                       Listener(on_progress))))
                        for _ in calls_made]
             answers = [_begin_answer(call, each) for call, each in zip(calls_made, waiting)]
-            return [answer or _model_answer(call, each, on_progress, cancel)
+            return [answer or _model_answer(call, each, cancel)
                     for call, each, answer in zip(calls_made, waiting, answers)]
 
     def _ship(self, files: Files, environment: Optional[str], definition: Optional[Mapping[str, Any]],
@@ -217,10 +224,11 @@ class Client:
             directory = done.check().working_directory
         return directory
 
-    def _call(self, name: str, arguments: Mapping[str, Any], on_progress: Optional[OnProgress],
+    def _call(self, name: str, arguments: Mapping[str, Any], listener: Listener,
               cancel: Optional[threading.Event]) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = self._request("tools/call", calls.tool_call(name, arguments),
-                                                  on_progress=on_progress, cancel=cancel, timeout=self._timeout)
+        params = calls.tool_call(name, arguments, listener.wants_output)
+        answer: Mapping[str, Any] = self._request("tools/call", params, listener=listener, cancel=cancel,
+                                                  timeout=self._timeout)
         return answer
 
     def _pages(self, method: str, member: str) -> List[Dict[str, Any]]:
@@ -232,25 +240,29 @@ class Client:
             params = {"cursor": page["nextCursor"]} if page.get("nextCursor") else None
         return found
 
-    def _request(self, method: str, params: Mapping[str, Any], *, on_progress: Optional[OnProgress] = None,
+    def _request(self, method: str, params: Mapping[str, Any], *, listener: Optional[Listener] = None,
                  cancel: Optional[threading.Event] = None, timeout: Optional[float] = None) -> Any:
         """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
-        with contextlib.closing(_Waiting(self._connection, timeout)) as waiting:
+        with contextlib.closing(_Waiting(self._connection, timeout, listener or Listener())) as waiting:
             waiting.send(method, params)
-            return waiting.answer(on_progress, cancel)
+            return waiting.answer(cancel)
 
 
 class _Waiting:
     """A request, and the wait for its answer, which takes at most TIMEOUT seconds from now on."""
 
-    def __init__(self, connection: Connection, timeout: Optional[float]) -> None:
+    def __init__(self, connection: Connection, timeout: Optional[float], listener: Listener) -> None:
         self._connection = connection
-        self._news: queue.SimpleQueue[Union[Progress, Answer]] = queue.SimpleQueue()
+        self._listener = listener
+        self._news: queue.SimpleQueue[Union[Event, Answer]] = queue.SimpleQueue()
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._call: Optional[Call] = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> None:
-        self._call = self._connection.request(method, params, self._news.put)
+        self._call = self._connection.request(method, params, self._deliver)
+
+    def _deliver(self, event: Union[Event, Answer]) -> None:
+        self._news.put(event if isinstance(event, Answer) else self._listener.admit(event))
 
     def close(self) -> None:
         """Cancels the request unless it is answered."""
@@ -258,17 +270,18 @@ class _Waiting:
             with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
                 self._call.cancel()
 
-    def answer(self, on_progress: Optional[OnProgress], cancel: Optional[threading.Event]) -> Any:
+    def answer(self, cancel: Optional[threading.Event]) -> Any:
         while True:
             event = self._event(cancel)
             if isinstance(event, Answer):
                 if event.error:
                     raise event.error
+                self._listener.finish()
                 return event.result
-            if event and on_progress:
-                on_progress(event.message)
+            if event:
+                self._listener.hear(event)
 
-    def _event(self, cancel: Optional[threading.Event]) -> Union[Progress, Answer, None]:
+    def _event(self, cancel: Optional[threading.Event]) -> Union[Event, Answer, None]:
         """The next event. None: it has not come before the next look at CANCEL."""
         if cancel and cancel.is_set():
             raise CallCancelled("the call was cancelled")
@@ -291,10 +304,9 @@ def _begin_answer(call: ModelCall, waiting: _Waiting) -> Optional[Any]:
     return None
 
 
-def _model_answer(call: ModelCall, waiting: _Waiting, on_progress: Optional[OnProgress],
-                  cancel: Optional[threading.Event]) -> Any:
+def _model_answer(call: ModelCall, waiting: _Waiting, cancel: Optional[threading.Event]) -> Any:
     try:
-        return call.answered(waiting.answer(on_progress, cancel))
+        return call.answered(waiting.answer(cancel))
     except ProtocolError as error:
         return call.failed(error)
 
@@ -323,7 +335,8 @@ class Session:
             self.close()
 
     def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
-            on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> Result:
+            on_progress: Optional[OnProgress] = None, on_stdout: Optional[OnOutput] = None,
+            on_stderr: Optional[OnOutput] = None, cancel: Optional[threading.Event] = None) -> Result:
         """Runs CODE as a cell. Arguments and exceptions are those of `Client.run_python()`.
 
         If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
@@ -337,7 +350,8 @@ class Session:
                                   self._directory, cancel)
                 files = None
             return self._client.run_python(code, timeout=timeout, files=files, session=self.handle,
-                                           on_progress=on_progress, cancel=cancel)
+                                           on_progress=on_progress, on_stdout=on_stdout, on_stderr=on_stderr,
+                                           cancel=cancel)
 
     def fork(self) -> Session:
         """A copy of this session, to be closed like any other: it begins with the variables of now, in the same working

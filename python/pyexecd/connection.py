@@ -14,6 +14,7 @@ from .errors import ConnectionLost, ProtocolError, PyexecdError
 
 PROTOCOL_VERSION = "2025-11-25"
 METHOD_NOT_FOUND = -32601
+OUTPUT = "pyexecd/output"  # in `_meta`: a call wants its output as it comes, and a piece of that
 
 Message = Mapping[str, Any]
 
@@ -24,6 +25,18 @@ class Progress(NamedTuple):
     message: str
 
 
+class Output(NamedTuple):
+    """A piece of what the program of a call has printed. OFFSET and LENGTH count bytes of the stream."""
+
+    stream: str
+    offset: int
+    length: int
+    text: str
+
+
+Event = Union[Progress, Output]
+
+
 class Answer(NamedTuple):
     """The end of a request: its result, or the error to raise."""
 
@@ -31,7 +44,7 @@ class Answer(NamedTuple):
     error: Optional[PyexecdError]
 
 
-Deliver = Callable[[Union[Progress, Answer]], None]
+Deliver = Callable[[Union[Event, Answer]], None]
 
 
 class Transport:
@@ -85,7 +98,7 @@ class Connection:
         self._transport.start(self)
 
     def request(self, method: str, params: Mapping[str, Any], deliver: Deliver) -> Call:
-        """Sends a request. DELIVER gets any number of Progress, then one Answer.
+        """Sends a request. DELIVER gets any number of events, then one Answer.
 
         Raises ConnectionLost, or ValueError if PARAMS cannot be sent."""
         if self._owner != os.getpid():
@@ -171,7 +184,10 @@ class Connection:
 
     def _receive_progress(self, params: Message) -> None:
         deliver = self._waiting.get(params.get("progressToken", 0))
-        if deliver and params.get("message"):
+        piece = params.get("_meta", {}).get(OUTPUT)
+        if deliver and piece:
+            deliver(Output(piece["stream"], piece["offset"], piece["length"], piece["text"]))
+        elif deliver and params.get("message"):
             deliver(Progress(params["message"]))
 
     def _reply(self, message: Message) -> None:

@@ -146,6 +146,11 @@ static void call_on_notify(struct mcp_request *request, const char *method, json
     sink_notify(CONTAINER_OF(request, struct call, request)->sink, method, params);
 }
 
+static bool call_has_room(const struct mcp_request *request)
+{
+    return sink_has_room(CONTAINER_OF(request, const struct call, request)->sink);
+}
+
 static unsigned call_on_ask(struct mcp_request *request, const char *method, json_t *params)
 {
     struct call *call = CONTAINER_OF(request, struct call, request);
@@ -210,6 +215,7 @@ struct call *call_new(struct session *session, const struct arrival *arrival,
         .in_batch = arrival->batch != NULL,
         .headers = arrival->headers,
         .notify = call_on_notify,
+        .has_room = call_has_room,
         .ask = call_on_ask,
         .withdraw = call_on_withdraw,
         .release = call_on_release,

@@ -30,6 +30,11 @@ bool sink_send_aside(struct sink *sink, const char *text)
     return true;
 }
 
+bool sink_has_room(const struct sink *sink)
+{
+    return sink && !sink->answers_only && sink->has_room(sink);
+}
+
 void sink_notify(struct sink *sink, const char *method, json_t *params)
 {
     AUTO_FREE char *text = message_notification(method, params);

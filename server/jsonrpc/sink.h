@@ -20,6 +20,9 @@ struct sink {
     /* No answer will come: the call was cancelled. May be NULL. */
     void (*close)(struct sink *sink);
 
+    /* True while the client keeps up: it has taken the messages so far, or nearly all of them. */
+    bool (*has_room)(const struct sink *sink);
+
     /* The connection may be closed for now; the client reconnects for the rest. May be NULL. */
     void (*release)(struct sink *sink);
 
@@ -43,6 +46,10 @@ void sink_refuse(struct sink *sink, struct batch *batch, const char *id, const s
 
 /* Sends TEXT, which is no answer. False: SINK takes nothing but answers. */
 bool sink_send_aside(struct sink *sink, const char *text);
+
+/* True when a message aside would be taken soon, and not be in the way of others. False without
+ * SINK and where SINK takes nothing but answers. */
+bool sink_has_room(const struct sink *sink);
 
 /* Sends a notification aside. PARAMS is taken. */
 void sink_notify(struct sink *sink, const char *method, json_t *params);

@@ -7,6 +7,7 @@
 #include "server/mcp/capabilities.h"
 #include "server/mcp/headers.h"
 #include "server/mcp/logging.h"
+#include "server/mcp/params.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
 #include "server/mcp/server.h"
@@ -91,6 +92,27 @@ static void job_on_progress(struct invocation *invocation, double progress, doub
         job_tell_progress(job->request, progress, total, message);
     else
         job->keeper->progress(job->keeper, progress, total, message);
+}
+
+/* A job that has left its request has room for nothing. */
+static bool job_has_room(struct invocation *invocation)
+{
+    const struct mcp_request *request = job_of(invocation)->request;
+
+    return request && request->has_room(request);
+}
+
+static void job_on_output(struct invocation *invocation, double progress, json_t *piece)
+{
+    struct mcp_request *request = job_of(invocation)->request;
+    json_t *params = progress_next(&request->progress, request->version, progress, -1, NULL);
+
+    if (!params) {
+        json_decref(piece);
+        return;
+    }
+    json_object_set_new(params, "_meta", json_pack("{s:o}", MCP_META_OUTPUT, piece));
+    request->notify(request, "notifications/progress", params);
 }
 
 static void job_on_log(struct invocation *invocation, enum log_severity level, const char *logger,
@@ -326,6 +348,8 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .client = capabilities_of_client(request),
         .arguments = arguments,
         .wants_progress = request->progress.token != NULL,
+        .has_room = job_has_room,
+        .output = job_on_output,
         .progress = job_on_progress,
         .log = job_on_log,
         .release = job_on_release,
@@ -369,6 +393,7 @@ void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *
 void job_leave(struct job *job, struct job_keeper *keeper)
 {
     ev_timer_stop(job->server->loop, &job->stay);
+    job->invocation.wants_output = false;
     job->request->job = NULL;
     job->request = NULL;
     job->keeper = keeper;

@@ -89,6 +89,17 @@ int envelope_result_form(const json_t *params, enum result_form *ret, struct err
     return 0;
 }
 
+int envelope_wants_output(const json_t *params, bool *ret, struct error *err)
+{
+    const json_t *wanted = json_object_get(envelope_meta(params), MCP_META_OUTPUT);
+
+    if (wanted && !json_is_boolean(wanted))
+        return error_set(err, ERROR_INVALID_PARAMS,
+                         "_meta: " MCP_META_OUTPUT " must be true or false");
+    *ret = json_is_true(wanted);
+    return 0;
+}
+
 /* Members */
 
 int params_name(const json_t *params, const char *member, const char **ret, struct error *err)

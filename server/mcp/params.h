@@ -15,9 +15,11 @@ struct mcp_request;
 #define MCP_META_PREFIX      "io.modelcontextprotocol/"
 #define MCP_META_SERVER_INFO MCP_META_PREFIX "serverInfo"
 
-/* Of ours: the form that a request wants its results in, and the structured form of a result. */
+/* Of ours: the form that a request wants its results in, and the structured form of a result; that
+ * a request wants output as it comes, and a piece of it. */
 #define MCP_META_RESULTS "pyexecd/results"
 #define MCP_META_RESULT  "pyexecd/result"
+#define MCP_META_OUTPUT  "pyexecd/output"
 
 /* True when PARAMS claim to be a request that stands alone, rightly or not. */
 bool envelope_is_claimed(const json_t *params);
@@ -36,6 +38,10 @@ json_t *envelope_progress_token(const json_t *params);
 /* The form of results that PARAMS ask for in `_meta`. ERROR_INVALID_PARAMS for a value that is no
  * form. */
 int envelope_result_form(const json_t *params, enum result_form *ret, struct error *err);
+
+/* Whether PARAMS ask in `_meta` for output as it comes. ERROR_INVALID_PARAMS for a value that is no
+ * boolean. */
+int envelope_wants_output(const json_t *params, bool *ret, struct error *err);
 
 /* Members that several methods have. They are borrowed from PARAMS. ERROR_INVALID_PARAMS for a
  * faulty value. */

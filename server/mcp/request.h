@@ -40,6 +40,9 @@ struct mcp_request {
     /* A notification that belongs to this request. PARAMS is taken. */
     void (*notify)(struct mcp_request *request, const char *method, json_t *params);
 
+    /* Whether a notification that can wait should be sent now: see sink_has_room. */
+    bool (*has_room)(const struct mcp_request *request);
+
     /* Asks the client (up to 2025-11-25); PARAMS is taken. The number that mcp_request_answer is
      * called with, or 0: this client cannot be asked. */
     unsigned (*ask)(struct mcp_request *request, const char *method, json_t *params);

@@ -165,6 +165,7 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     const char *name = NULL;
     json_t *arguments = NULL;
     enum result_form form;
+    bool wants_output;
     struct error_rest rest;
     struct error failed = ERROR_INIT_LONG(&rest);
     struct job *job;
@@ -172,12 +173,14 @@ enum outcome tools_call(struct mcp_request *request, json_t **ret, struct error 
     if (params_name(request->params, "name", &name, err) < 0 ||
         params_arguments(request->params, &arguments, err) < 0 ||
         envelope_result_form(request->params, &form, err) < 0 ||
+        envelope_wants_output(request->params, &wants_output, err) < 0 ||
         check_headers(request, name, arguments, err) < 0)
         return OUTCOME_FAILED;
     job = job_new(request, &tool_kind, name, arguments, err);
     if (!job)
         return OUTCOME_FAILED;
     job->invocation.form = form;
+    job->invocation.wants_output = wants_output && request->progress.token;
     if (tools_prepare(job, name, &failed) < 0 && failed.code == ERROR_UNKNOWN_TOOL)
         return job_fail(job, &failed, ret, err);
     return tasks_start_call(job, failed.code == ERROR_NONE ? NULL : &failed, ret, err);

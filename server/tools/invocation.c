@@ -6,6 +6,7 @@
 #include "server/tools/account.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* An invocation that asked is started again. */
@@ -97,6 +98,14 @@ void invocation_fail(struct invocation *invocation, const struct error *err)
 {
     invocation_end(invocation, err);
     invocation->done(invocation, err);
+}
+
+double invocation_next_progress(struct invocation *invocation)
+{
+    double milliseconds = round((clock_seconds() - invocation->started) * 1e3);
+
+    invocation->progressed = fmax(milliseconds, invocation->progressed + 1);
+    return invocation->progressed / 1e3;
 }
 
 void invocation_add_text(struct invocation *invocation, const char *text, size_t length)

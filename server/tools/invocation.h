@@ -80,6 +80,13 @@ struct invocation {
     const char *trace_state; /* W3C tracestate beside it, or NULL */
     enum result_form form;   /* tools: of the result, as the client asks for it */
     bool wants_progress;     /* else `progress` need not be called */
+    bool wants_output;       /* else the next two must not be called */
+
+    /* Whether the client takes what is sent to it. Output waits until it does. */
+    bool (*has_room)(struct invocation *invocation);
+
+    /* Output of a program as it comes; PROGRESS as below. PIECE (taken) is an object. */
+    void (*output)(struct invocation *invocation, double progress, json_t *piece);
 
     /* PROGRESS rises strictly; TOTAL < 0: unknown; MESSAGE may be NULL. */
     void (*progress)(struct invocation *invocation, double progress, double total,
@@ -113,6 +120,7 @@ struct invocation {
                                      preparation */
     json_t *notes;                /* owned: see account_note; or NULL */
     double started;               /* monotonic seconds */
+    double progressed;            /* milliseconds: the last invocation_next_progress */
 };
 
 /* Finds the entry KEY of KIND in REGISTRY and sets name and data of INVOCATION, which holds the
@@ -139,6 +147,9 @@ void invocation_finish(struct invocation *invocation);
 
 /* For the entry: ends a pending INVOCATION that could not do its work. */
 void invocation_fail(struct invocation *invocation, const struct error *err);
+
+/* For the entry: how far a pending INVOCATION is now, in seconds. It rises with each call. */
+double invocation_next_progress(struct invocation *invocation);
 
 /* Appends a text block to the content of INVOCATION's result. */
 void invocation_add_text(struct invocation *invocation, const char *text, size_t length);

@@ -220,6 +220,13 @@ static void stream_on_send(struct sink *sink, const char *text, size_t length, b
         stream_rearm(stream);
 }
 
+/* Answers to other calls and pings go the same way. Messages that can wait do not queue ahead of
+ * them. */
+static bool stream_has_room(const struct sink *sink)
+{
+    return buffer_length(&CONTAINER_OF(sink, const struct stream, sink)->unsent) == 0;
+}
+
 /* In */
 
 /* Serves lines until none is left or too much output is unsent. */
@@ -333,7 +340,7 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     char label[LABEL_BYTES];
 
     *stream = (struct stream){
-        .sink.send = stream_on_send,
+        .sink = {.send = stream_on_send, .has_room = stream_has_room},
         .settings = *settings,
         .input = io_for(settings->in),
         .output = io_for(settings->out),

@@ -3,9 +3,11 @@
 import ast
 import asyncio
 import contextlib
+import functools
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -83,6 +85,95 @@ def test_many_threads_call_at_once(way, tmp_path):
         for thread in threads:
             thread.join(WAIT_SECONDS)
     assert found == {number: f"{number}\n" for number in range(12)}
+
+
+HEARD = """import os, sys, time
+print('first', flush=True)
+while not os.path.exists('go'): time.sleep(0.01)
+os.remove('go')
+print('ü')
+print('aside', end='', file=sys.stderr)"""
+
+
+class Ears:
+    """Callbacks for output. What is heard first lets the program in FOLDER go on."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.heard = {"on_stdout": "", "on_stderr": ""}
+        self.callbacks = {name: functools.partial(self.hear, name) for name in self.heard}
+
+    def hear(self, name, text):
+        if text == "first\n":
+            (self.folder / "go").touch()
+        self.heard[name] += text
+
+    def take(self):
+        heard, self.heard = list(self.heard.values()), {"on_stdout": "", "on_stderr": ""}
+        return heard
+
+
+@over_each_way
+def test_output_is_heard_while_its_program_runs(way, tmp_path):
+    ears = Ears(tmp_path / "work")
+    ears.folder.mkdir()
+    with python_package.reached(way, tmp_path, working_directory=str(ears.folder)) as arguments:
+        with pyexecd.Client(**arguments, timeout=WAIT_SECONDS) as client, client.session() as session:
+            results = [client.run_python(HEARD, timeout=100, **ears.callbacks)]
+            assert ears.take() == ["first\nü\n", "aside"]
+            results.append(session.run(HEARD, timeout=100, **ears.callbacks))
+            assert ears.take() == ["first\nü\n", "aside"]
+            blocks = [("python", "print('zero')"), ("python", HEARD)]
+            results.append(client.run_code_blocks(blocks, timeout=100, **ears.callbacks).blocks[1].result)
+            assert ears.take() == ["zero\nfirst\nü\n", "aside"]
+    assert [(result.stdout, result.stderr) for result in results] == 3 * [("first\nü\n", "aside")]
+
+
+@over_each_way
+def test_an_asynchronous_client_hears_output_too(way, tmp_path):
+    ears = Ears(tmp_path / "work")
+    ears.folder.mkdir()
+
+    async def program(arguments):
+        async with pyexecd.AsyncClient(**arguments, timeout=WAIT_SECONDS) as client, client.session() as session:
+            await client.run_python(HEARD, timeout=100, **ears.callbacks)
+            await session.run(HEARD, timeout=100, **ears.callbacks)
+            await client.run_code_blocks([("python", HEARD)], timeout=100, **ears.callbacks)
+
+    with python_package.reached(way, tmp_path, working_directory=str(ears.folder)) as arguments:
+        asyncio.run(program(arguments))
+    assert ears.take() == [3 * "first\nü\n", 3 * "aside"]
+
+
+def test_output_that_is_left_out_is_said_in_a_line():
+    heard = []
+    with pyexecd.Client(**over_stdio()) as client:
+        result = client.run_python("import sys\nfor i in range(64): sys.stdout.write('x' * (1 << 20))",
+                                   on_stdout=heard.append)
+    line = r"\n\.\.\. \[(\d+) bytes left out\] \.\.\.\n"
+    missing = [int(number) for number in re.findall(line, "".join(heard))]
+    assert missing and len(re.sub(line, "", "".join(heard))) + sum(missing) == result.structured["stdout_bytes"] == 64 << 20
+
+
+def test_what_is_missing_is_counted_for_each_code_block():
+    heard = []
+    listener = pyexecd.listener.Listener(on_stdout=heard.append)
+    for offset, length, text in (0, 3, "one"), (9, 0, ""), (4, 3, "two"):
+        listener.hear(listener.admit(pyexecd.connection.Output("stdout", offset, length, text)))
+    listener.finish()
+    assert "".join(heard) == "one\n... [6 bytes left out] ...\n... [4 bytes left out] ...\ntwo"
+
+
+def test_a_callback_that_is_too_slow_misses_output():
+    heard = []
+    listener = pyexecd.listener.Listener(on_stdout=heard.append)
+    length = pyexecd.listener.UNHEARD_CHARACTERS // 16
+    pieces = [pyexecd.connection.Output("stdout", n * length, length, "x" * length) for n in range(40)]
+    for piece in [listener.admit(piece) for piece in pieces]:
+        listener.hear(piece)
+    listener.hear(listener.admit(pyexecd.connection.Output("stdout", 40 * length, 2, "y\n")))
+    listener.finish()
+    assert "".join(heard) == 16 * length * "x" + f"\n... [{24 * length} bytes left out] ...\ny\n"
 
 
 @over_each_way
@@ -440,14 +531,15 @@ def test_both_clients_work_inside_a_running_loop():
     assert asyncio.run(program()) == "1\n"
 
 
-def test_an_exception_of_a_callback_cancels_the_call():
+@pytest.mark.parametrize("callback", ["on_progress", "on_stdout"])
+def test_an_exception_of_a_callback_cancels_the_call(callback):
     def stop(line):
         raise KeyError(line)
 
     arguments = over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000)
     with pyexecd.Client(**arguments, timeout=WAIT_SECONDS) as client:
         with pytest.raises(KeyError, match="begun"):
-            client.run_python(SLEEP, timeout=6000, on_progress=stop)
+            client.run_python(SLEEP, timeout=6000, **{callback: stop})
         assert client.run_python("print(1)", timeout=6000).stdout == "1\n"
 
 

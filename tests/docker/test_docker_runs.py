@@ -50,6 +50,22 @@ def background(server, code):
     thread.join()
 
 
+@pytest.mark.parametrize("definition", [{}, {"start": "warm"}, {"keep_container_running": True}], ids=str)
+def test_output_comes_while_the_script_runs(docker_server, definition):
+    with docker_server(definition) as server:
+        server.initialize()
+        asks = {"progressToken": "p", "pyexecd/output": True}
+        code = "import time\nprint('first', flush=True)\ntime.sleep(600)"
+        call = server.start_request("tools/call", {"name": "run_python", "_meta": asks,
+                                                   "arguments": {"code": code, "timeout": 600}})
+        while not (pieces := [note["_meta"]["pyexecd/output"] for note in server.progress("p") if "_meta" in note]):
+            message = server.receive()
+            assert "method" in message, message
+            server.notifications.append(message)
+        assert pieces == [{"stream": "stdout", "offset": 0, "length": 6, "text": "first\n"}]
+        server.cancel(call)
+
+
 def test_a_picture_comes_back(docker_server):
     with docker_server() as server:
         server.initialize()

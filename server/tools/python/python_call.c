@@ -19,6 +19,7 @@
 #include "server/tools/python/python_caller.h"
 #include "server/tools/python/python_host.h"
 #include "server/tools/python/python_offer.h"
+#include "server/tools/python/python_output.h"
 #include "server/tools/python/python_progress.h"
 #include "server/tools/python/python_session.h"
 #include "server/tools/python/run_account.h"
@@ -54,6 +55,7 @@ struct python_call {
     struct cell *cell; /* ... borrowed from its session */
     char *session;     /* owned: the handle of the session */
     struct python_progress progress;
+    struct python_output output;
     python_done_fn done;
 };
 
@@ -61,10 +63,14 @@ static void python_call_set_state(struct python_call *call, enum python_call_sta
 {
     state_change(python_call_states, call->state, state, "python call %lu", call->number);
     call->state = state;
-    if (state == PYTHON_CALL_RUNNING)
+    if (state == PYTHON_CALL_RUNNING) {
         python_progress_start(&call->progress, call->run, call->cell);
-    if (state == PYTHON_CALL_OVER)
+        python_output_start(&call->output, call->run, call->cell);
+    }
+    if (state == PYTHON_CALL_OVER) {
         python_progress_deinit(&call->progress);
+        python_output_deinit(&call->output);
+    }
 }
 
 static struct python_call *python_call_new(struct invocation *invocation, struct python_host *host,
@@ -83,6 +89,7 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
     call->setting.code = &call->code;
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
+    python_output_init(&call->output, invocation, host->settings.loop);
     return call;
 }
 
@@ -281,6 +288,7 @@ static void python_call_on_done(void *data, const struct run_report *report)
 
     call->setting.session = call->session;
     file_resource_tell(call->host, call->invocation->caller, report);
+    python_output_finish(&call->output, report->streams);
     python_call_set_state(call, PYTHON_CALL_OVER);
     run_facts_init(&facts, report, &call->setting);
     call->done(call->invocation, call->request.data, &facts);

@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_SECONDS 1.0  /* between two looks at the output */
-#define SILENCE_SECONDS  3.5  /* the next look after it sends a sign of life: every 4 seconds */
-#define STEPS_PER_SECOND 2.0  /* that may be sent at once */
-#define STEPS_IN_A_ROW   6.0  /* that may always be sent at once: most preparations have fewer */
-#define PROGRESS_LEAST   1e-3 /* the least difference between two progress values */
+#define PROGRESS_SECONDS 1.0 /* between two looks at the output */
+#define SILENCE_SECONDS  3.5 /* the next look after it sends a sign of life: every 4 seconds */
+#define STEPS_PER_SECOND 2.0 /* that may be sent at once */
+#define STEPS_IN_A_ROW   6.0 /* that may always be sent at once: most preparations have fewer */
 
 /* How many steps may be sent at once at NOW. */
 static double python_progress_allowance(const struct python_progress *progress, double now)
@@ -26,13 +25,12 @@ static double python_progress_allowance(const struct python_progress *progress, 
 
 static void python_progress_tell(struct python_progress *progress, const char *what)
 {
+    struct invocation *invocation = progress->invocation;
     double now = clock_seconds();
-    double seconds = round((now - progress->started) * 1e3) / 1e3;
 
     progress->allowance = fmax(python_progress_allowance(progress, now) - 1, 0);
     progress->told = now;
-    progress->sent = fmax(seconds, progress->sent + PROGRESS_LEAST);
-    progress->invocation->progress(progress->invocation, progress->sent, -1, what);
+    invocation->progress(invocation, invocation_next_progress(invocation), -1, what);
 }
 
 static void python_progress_tell_line(struct python_progress *progress, const char *line)
@@ -97,15 +95,10 @@ void python_progress_step(struct python_progress *progress, const struct prepara
 void python_progress_init(struct python_progress *progress, struct invocation *invocation,
                           struct ev_loop *loop)
 {
-    double now = clock_seconds();
-
     *progress = (struct python_progress){
         .invocation = invocation,
         .loop = loop,
-        .started = invocation->started,
-        .told = now,
-        /* Beyond what another run of the invocation may have sent. */
-        .sent = now - invocation->started + STEPS_IN_A_ROW * PROGRESS_LEAST,
+        .told = clock_seconds(),
         .allowance = STEPS_IN_A_ROW,
     };
     ev_timer_init(&progress->timer, python_progress_on_timer, PROGRESS_SECONDS, PROGRESS_SECONDS);

@@ -15,9 +15,7 @@ struct python_progress {
     const struct run *run;         /* borrowed; or NULL, and instead ... */
     const struct cell *cell;       /* ... borrowed */
     struct ev_timer timer;         /* looks for news */
-    double started;
-    double told;      /* when the last progress was sent */
-    double sent;      /* the last progress; it must rise */
+    double told;                   /* when the last progress was sent */
     double allowance; /* steps that could be sent at once when the last progress was sent */
     char *step;       /* newest step of the preparation, or NULL; owned */
     char *last_line;  /* the line or step that was sent last, or NULL; owned */

@@ -208,6 +208,14 @@ static void event_stream_on_send(struct sink *sink, const char *text, size_t len
     event_stream_pump(stream);
 }
 
+/* The log of a client that is away or slow is left to messages that cannot wait. */
+static bool event_stream_has_room(const struct sink *sink)
+{
+    const struct event_stream *stream = CONTAINER_OF(sink, const struct event_stream, sink);
+
+    return stream->exchange && !stream->congested;
+}
+
 /* The call was cancelled. A stream ends without an answer; a plain response cannot, so its
  * connection is closed. */
 static void event_stream_on_close(struct sink *sink)
@@ -271,6 +279,7 @@ static void event_stream_on_quiet(struct ev_loop *loop, struct ev_timer *timer, 
 void event_stream_init(struct event_stream *stream)
 {
     stream->sink = (struct sink){.send = event_stream_on_send,
+                                 .has_room = event_stream_has_room,
                                  .close = event_stream_on_close,
                                  .release = event_stream_on_release};
     stream->answer =

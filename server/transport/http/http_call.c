@@ -109,6 +109,11 @@ static void http_call_on_send(struct sink *sink, const char *text, size_t length
         http_call_send_event(call, text, length, last);
 }
 
+static bool http_call_has_room(const struct sink *sink)
+{
+    return !CONTAINER_OF(sink, const struct http_call, sink)->session.peer.slow;
+}
+
 static void http_call_on_close(struct sink *sink)
 {
     http_exchange_abort(http_call_finish(CONTAINER_OF(sink, struct http_call, sink)));
@@ -141,8 +146,10 @@ static struct http_call *http_call_new(struct http_calls *calls, struct http_exc
     struct http_call *call = NEW(struct http_call);
 
     call->owner = calls;
-    call->sink = (struct sink){
-        .send = http_call_on_send, .close = http_call_on_close, .answers_only = !streams};
+    call->sink = (struct sink){.send = http_call_on_send,
+                               .has_room = http_call_has_room,
+                               .close = http_call_on_close,
+                               .answers_only = !streams};
     call->answer = (struct http_answer){.gone = http_call_on_gone, .drained = http_call_on_drained};
     call->exchange = exchange;
     exchange->data = &call->answer;

@@ -1,5 +1,6 @@
 #include "environments/capture.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -237,6 +238,140 @@ static void test_last_line_of_an_endless_line_is_its_end(void **state)
     capture_deinit(&capture);
 }
 
+/* Appends to TEXT the pieces behind PIECE that are there now. */
+static void follow(const struct capture *capture, struct capture_piece *piece, struct buffer *text)
+{
+    struct error err = ERROR_INIT;
+
+    while (capture_next_piece(capture, piece)) {
+        assert_true(json_escaped_length(json_string_value(piece->text),
+                                        json_string_length(piece->text)) <= 64 * 1024);
+        assert_int_equal(buffer_append(text, json_string_value(piece->text),
+                                       json_string_length(piece->text), &err),
+                         0);
+        json_decref(piece->text);
+    }
+}
+
+/* Written in three parts, and followed after each. */
+static void check_pieces_in_split(const char *written, size_t length, size_t first, size_t second)
+{
+    struct capture_piece piece = {0};
+    struct error err = ERROR_INIT;
+    struct capture capture;
+    AUTO_JSON json_t *text = NULL;
+    struct buffer pieces;
+
+    buffer_init(&pieces, 1024);
+    capture_init(&capture, 40);
+    capture_append(&capture, written, first);
+    follow(&capture, &piece, &pieces);
+    capture_append(&capture, written + first, second - first);
+    follow(&capture, &piece, &pieces);
+    capture_append(&capture, written + second, length - second);
+    follow(&capture, &piece, &pieces);
+    if (capture_last_piece(&capture, &piece)) {
+        assert_int_equal(buffer_append(&pieces, json_string_value(piece.text),
+                                       json_string_length(piece.text), &err),
+                         0);
+        json_decref(piece.text);
+    }
+    text = capture_text(&capture, NULL);
+    assert_int_equal(piece.offset + piece.length, length);
+    assert_int_equal(buffer_length(&pieces), json_string_length(text));
+    assert_memory_equal(buffer_bytes(&pieces), json_string_value(text), buffer_length(&pieces));
+    buffer_deinit(&pieces);
+    capture_deinit(&capture);
+}
+
+static void test_the_pieces_are_the_text_however_it_arrives(void **state)
+{
+    static const char written[] = "a\xE2\x82\xAC\xC3\xA4 bad \xFF\xE2\x82 then\xE2\x82\xAC"
+                                  "\xF0\x9F\x90\x8D\xF0\x9F\x90\x8D cut \xF0\x9F";
+    const size_t length = sizeof written - 1;
+
+    (void)state;
+    assert_true(length <= 40);
+    for (size_t first = 0; first <= length; first++)
+        for (size_t second = first; second <= length; second++)
+            check_pieces_in_split(written, length, first, second);
+}
+
+/* Four-byte characters shifted by 0 to 3 bytes, so that the seams cut them everywhere. */
+static void check_pieces_around_gap(size_t limit, size_t shift)
+{
+    struct capture_piece piece = {0};
+    struct capture capture;
+    struct buffer pieces;
+
+    buffer_init(&pieces, 1024);
+    capture_init(&capture, limit);
+    capture_append(&capture, "abc", shift);
+    for (int i = 0; i < 20; i++)
+        capture_append(&capture, "\xF0\x9F\x90\x8D", 4);
+    follow(&capture, &piece, &pieces);
+    assert_true(piece.offset + piece.length <= capture.total);
+    assert_in_range(buffer_length(&pieces), limit - 9, limit);
+    assert_true(utf8_is_valid(buffer_bytes(&pieces), buffer_length(&pieces)));
+    capture_append(&capture, "\nend", 4);
+    follow(&capture, &piece, &pieces);
+    assert_int_equal(piece.offset + piece.length, capture.total);
+    buffer_deinit(&pieces);
+    capture_deinit(&capture);
+}
+
+static void test_a_piece_behind_a_gap_begins_and_ends_with_whole_characters(void **state)
+{
+    (void)state;
+    for (size_t shift = 0; shift < 4; shift++)
+        for (size_t limit = 16; limit < 60; limit++)
+            check_pieces_around_gap(limit, shift);
+}
+
+static void test_a_reader_that_comes_late_sees_from_the_offset_what_it_missed(void **state)
+{
+    struct capture_piece piece = {0};
+    struct capture capture;
+
+    (void)state;
+    capture_init(&capture, 16);
+    capture_append(&capture, "0123456789", 10);
+    assert_true(capture_next_piece(&capture, &piece));
+    assert_string_equal(json_string_value(piece.text), "0123456789");
+    json_decref(piece.text);
+    capture_append(&capture, "abcdefghijklmnopqrst", 20);
+    assert_true(capture_next_piece(&capture, &piece));
+    assert_int_equal(piece.offset, 10);
+    assert_string_equal(json_string_value(piece.text), "ab");
+    json_decref(piece.text);
+    assert_true(capture_next_piece(&capture, &piece));
+    assert_int_equal(piece.offset, 26);
+    assert_string_equal(json_string_value(piece.text), "qrst");
+    json_decref(piece.text);
+    assert_false(capture_next_piece(&capture, &piece));
+    assert_int_equal(piece.offset + piece.length, 30);
+    capture_deinit(&capture);
+}
+
+static void test_a_piece_that_is_costly_in_json_is_shorter(void **state)
+{
+    enum { WRITTEN = 64 * 1024 };
+    static char controls[WRITTEN];
+    struct capture_piece piece = {0};
+    struct capture capture;
+    struct buffer pieces;
+
+    (void)state;
+    memset(controls, 1, sizeof controls);
+    buffer_init(&pieces, WRITTEN);
+    capture_init(&capture, 1 << 20);
+    capture_append(&capture, controls, sizeof controls);
+    follow(&capture, &piece, &pieces);
+    assert_int_equal(buffer_length(&pieces), WRITTEN);
+    buffer_deinit(&pieces);
+    capture_deinit(&capture);
+}
+
 static void test_text_that_is_costly_in_json_is_cut(void **state)
 {
     enum { LIMIT = 64 * 1024 };
@@ -274,6 +409,10 @@ int main(void)
         cmocka_unit_test(test_last_line_is_the_newest_that_is_not_blank),
         cmocka_unit_test(test_last_line_comes_from_the_tail_and_spans_the_seam),
         cmocka_unit_test(test_last_line_of_an_endless_line_is_its_end),
+        cmocka_unit_test(test_the_pieces_are_the_text_however_it_arrives),
+        cmocka_unit_test(test_a_piece_behind_a_gap_begins_and_ends_with_whole_characters),
+        cmocka_unit_test(test_a_reader_that_comes_late_sees_from_the_offset_what_it_missed),
+        cmocka_unit_test(test_a_piece_that_is_costly_in_json_is_shorter),
         cmocka_unit_test(test_text_that_is_costly_in_json_is_cut),
     };
 

@@ -131,6 +131,27 @@ static void what_has_asked_is_found_and_can_be_started_again(void **state)
     registry_free(registry);
 }
 
+static void its_progress_rises_however_often_it_is_told(void **state)
+{
+    struct registry *registry = registry_with_prompt();
+    struct invocation invocation = {0};
+    struct error err = ERROR_INIT;
+    double before = -1;
+
+    (void)state;
+    assert_int_equal(prompt_prepare(&invocation, registry, "p", &err), 0);
+    assert_int_equal(invocation_start(&invocation, &err), OUTCOME_PENDING);
+    for (int i = 0; i < 100; i++) {
+        double now = invocation_next_progress(&invocation);
+
+        assert_true(now > before);
+        before = now;
+    }
+    invocation_cancel(&invocation);
+    invocation_deinit(&invocation);
+    registry_free(registry);
+}
+
 static void nobody_need_listen(void **state)
 {
     struct invocation invocation = {0};
@@ -149,6 +170,7 @@ int main(void)
         cmocka_unit_test(only_an_object_is_an_answer),
         cmocka_unit_test(a_call_can_be_started_again_without_what_it_answered),
         cmocka_unit_test(what_has_asked_is_found_and_can_be_started_again),
+        cmocka_unit_test(its_progress_rises_however_often_it_is_told),
         cmocka_unit_test(nobody_need_listen),
     };
 

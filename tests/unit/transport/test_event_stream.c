@@ -219,6 +219,25 @@ static void test_a_slow_client_waits_in_bounded_memory(void **state)
     assert_int_equal(fixture->ended, 1);
 }
 
+static void test_there_is_room_for_more_while_a_client_is_there_and_takes_it(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct sink *sink = &fixture->stream.sink;
+
+    event_stream_answer(&fixture->stream, &fixture->first.exchange, true);
+    assert_true(sink_has_room(sink));
+    fixture->first.is_congested = true;
+    say(fixture, "progress", false);
+    assert_false(sink_has_room(sink));
+    fixture->first.is_congested = false;
+    fixture->stream.answer.drained(&fixture->stream.answer);
+    assert_true(sink_has_room(sink));
+    lose(&fixture->first);
+    assert_false(sink_has_room(sink));
+    event_stream_resume(&fixture->stream, &fixture->second.exchange, 1);
+    assert_true(sink_has_room(sink));
+}
+
 static void test_cancelled_calls_end_without_an_answer(void **state)
 {
     struct fixture *fixture = *state;
@@ -281,6 +300,7 @@ int main(void)
         TEST(test_who_has_no_id_cannot_come_back),
         TEST(test_the_newer_connection_takes_over),
         TEST(test_a_slow_client_waits_in_bounded_memory),
+        TEST(test_there_is_room_for_more_while_a_client_is_there_and_takes_it),
         TEST(test_cancelled_calls_end_without_an_answer),
         TEST(test_cancelled_calls_that_may_not_stream_end_with_their_connection),
         TEST(test_the_end_of_the_session_is_told),

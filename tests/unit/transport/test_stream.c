@@ -195,6 +195,26 @@ static void test_untaken_output_stops_reading_until_it_is_taken(void **state)
     stream_peer_free(peer);
 }
 
+static void test_there_is_room_for_more_while_all_is_taken(void **state)
+{
+    struct stream_peer *peer = stream_peer_serve(SOCK_STREAM, 0);
+    const struct sink *sink = &peer->stream.sink;
+    char text[1];
+    size_t length = 0;
+
+    (void)state;
+    assert_true(sink_has_room(sink));
+    stream_peer_say(peer, "fill 1048576\n");
+    TURN_UNTIL(peer->loop, session_double.lines == 1);
+    assert_false(sink_has_room(sink));
+    TURN_UNTIL(peer->loop, turning_read(peer->client, text, 1, &length) &&
+                               buffer_length(&peer->stream.unsent) == 0);
+    assert_true(sink_has_room(sink));
+    peer->stream.sink.answers_only = true;
+    assert_false(sink_has_room(sink));
+    stream_peer_free(peer);
+}
+
 static void test_a_client_that_takes_nothing_is_closed(void **state)
 {
     struct stream_peer *peer = stream_peer_serve(SOCK_STREAM, 0);
@@ -260,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_a_regular_file_is_served_to_its_end),
         cmocka_unit_test(test_the_last_line_may_fill_the_output),
         cmocka_unit_test(test_untaken_output_stops_reading_until_it_is_taken),
+        cmocka_unit_test(test_there_is_room_for_more_while_all_is_taken),
         cmocka_unit_test(test_a_client_that_takes_nothing_is_closed),
         cmocka_unit_test(test_a_client_that_takes_a_little_is_not),
         cmocka_unit_test(test_answers_beyond_all_limits_close_the_client),
