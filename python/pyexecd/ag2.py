@@ -15,7 +15,6 @@ import asyncio
 import contextvars
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import typing
@@ -25,6 +24,7 @@ from pydantic import BaseModel, Field
 
 from .errors import PyexecdError
 from .place import Place
+from .removal import remove_tree
 from .results import Result
 
 __all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironment", "SystemPythonEnvironment",
@@ -66,7 +66,7 @@ class WorkingDirectory:
         self._current.reset(self._token)
         os.chdir(self.original_path)
         if self.created_tmp:
-            shutil.rmtree(self.absolute, ignore_errors=True)
+            remove_tree(self.absolute)
 
     @classmethod
     def create_tmp(cls) -> "WorkingDirectory":
