@@ -17,7 +17,7 @@ import weakref
 from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Iterator, Mapping, Optional, TypeVar, Union
 
-from . import AsyncClient, AsyncSession
+from . import AsyncClient, AsyncSession, writable
 from .errors import PyexecdError
 from .results import CodeBlocksResult, Result
 
@@ -57,19 +57,21 @@ class Place:
     the key `code_blocks`. The server starts with the first call, and ends with close() or with this object.
 
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
-    it asks for."""
+    it asks for. Raises PyexecdError if other code of this program can have led that of ENVIRONMENT elsewhere."""
 
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None) -> None:
+        writable.add(environment, directory)
         config: Dict[str, Any] = {
-            "environments": {"code": accepted(environment)}, "default_environment": "code",
-            "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
+            "environments": {"code": writable.protected(accepted(environment), directory)},
+            "default_environment": "code", "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
+            "max_timeout": LONGEST_TIMEOUT}
         # A link that code puts into its way later leads nowhere.
         self._directory = None if directory is None else pathlib.Path(directory).resolve()
         if self._directory is not None:
             config["working_directory"] = str(self._directory)
         self._timeout = timeout
-        self._client = AsyncClient(config=config)
+        self._client = AsyncClient(config=config, environ=writable.variables())
         self._client._code_alone = True  # no hint names an argument that the executors do not have
         self._session: Optional[AsyncSession] = None
         self._warned = environment.get("isolation") == "none"
