@@ -373,20 +373,20 @@ print(json.dumps([run(LocalCommandLineCodeExecutor(work_dir="link"), ("python", 
 
 KEPT = """
 from pyexecd import writable
-writable.add({"type": "system"}, "work")
+writable.add({"type": "system"}, "coding")
 print(json.dumps({name: value for name, value in writable.variables().items() if name in os.environ["NAMES"].split()}))
 """
 
 
 def test_no_variable_leads_a_server_to_what_code_has_written(tmp_path):
-    (tmp_path / "work").mkdir()
-    (tmp_path / "link").symlink_to("work/bin")
+    (tmp_path / "coding").mkdir()
+    (tmp_path / "link").symlink_to("coding/bin")
     path = tmp_path / "program.py"
     path.write_text(PROGRAM + KEPT)
-    given = {"TMPDIR": f"{tmp_path}/work", "OPENSSL_CONF": f"{tmp_path}/link/openssl.cnf", "DOCKER_HOST": f"unix://{tmp_path}/work/s",
-             "LD_LIBRARY_PATH": f"/usr/lib:{tmp_path}/work:", "LD_PRELOAD": "lib.so", "SOMETHING": "else", "SSL_CERT_DIR": "/etc/ssl"}
+    given = {"TMPDIR": f"{tmp_path}/coding", "OPENSSL_CONF": f"{tmp_path}/link/openssl.cnf", "DOCKER_HOST": f"unix://{tmp_path}/coding/s",
+             "LD_LIBRARY_PATH": f"/usr/lib:{tmp_path}/coding:", "LD_PRELOAD": "lib.so", "SOMETHING": "else", "SSL_CERT_DIR": "/etc/ssl"}
     python = f"{package.variables()['PYTHONPATH']}"
     printed = package.run("ag2", path, home=tmp_path, NAMES=" ".join(["PATH", "PYTHONPATH", "HOME", *given]), **given,
-                          PATH=f".:{tmp_path}/link:{tmp_path}/work/bin:bin:/usr/bin:/opt/a b", PYTHONPATH=f"{python}:work")
+                          PATH=f".:{tmp_path}/link:{tmp_path}/coding/bin:bin:/usr/bin:/opt/a b", PYTHONPATH=f"{python}:coding")
     assert json.loads(printed) == {"HOME": str(tmp_path), "PATH": "/usr/bin:/opt/a b", "PYTHONPATH": python,
                                    "LD_LIBRARY_PATH": "/usr/lib", "SOMETHING": "else", "SSL_CERT_DIR": "/etc/ssl"}
