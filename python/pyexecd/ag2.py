@@ -12,10 +12,10 @@ machine, `settings={"network": "none"}` a container.
 """
 
 import asyncio
+import contextlib
 import contextvars
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import typing
@@ -23,8 +23,10 @@ import warnings
 
 from pydantic import BaseModel, Field
 
+from . import writable
 from .errors import PyexecdError
 from .place import Place
+from .removal import remove_tree
 from .results import Result
 
 __all__ = ["DockerPythonEnvironment", "PythonCodeExecutionTool", "PythonEnvironment", "SystemPythonEnvironment",
@@ -66,7 +68,7 @@ class WorkingDirectory:
         self._current.reset(self._token)
         os.chdir(self.original_path)
         if self.created_tmp:
-            shutil.rmtree(self.absolute, ignore_errors=True)
+            remove_tree(self.absolute)
 
     @classmethod
     def create_tmp(cls) -> "WorkingDirectory":
@@ -103,15 +105,17 @@ class PythonEnvironment:
             self._prepare()
 
     def _prepare(self) -> None:
-        place = Place(self._definition, None, DEFAULT_TIMEOUT)
         try:
-            result = place.run_code("").result()
+            with contextlib.closing(self._new_place(None)) as place:
+                result = place.run_code("").result()
         except PyexecdError as error:
             raise RuntimeError(str(error)) from error
-        finally:
-            place.close()
         if result.is_error:
             raise RuntimeError(result.text)
+
+    def _new_place(self, directory: typing.Optional[pathlib.Path]) -> Place:
+        writable.check_python(self._definition)
+        return Place(self._definition, directory, DEFAULT_TIMEOUT)
 
     def __enter__(self: Environment) -> Environment:
         self._token = self._current.set(self)
@@ -135,7 +139,7 @@ class PythonEnvironment:
         path = str(directory)
         if path not in self._places:
             directory.mkdir(parents=True, exist_ok=True)
-            self._places[path] = Place(self._definition, directory, DEFAULT_TIMEOUT)
+            self._places[path] = self._new_place(directory)
         return self._places[path]
 
     async def run(self, code: str, directory: Directory, timeout: float) -> Result:

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import uuid
 import warnings
+import weakref
 from types import SimpleNamespace
 from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -31,7 +32,8 @@ from pydantic import BaseModel
 from . import blocks, containers, functions
 from .autogen_jupyter import (DockerJupyterCodeExecutor, DockerJupyterCodeResult, DockerJupyterServer,
                               JupyterCodeExecutor, JupyterCodeResult)
-from .place import Place, write_file
+from .place import Place, remove_file, write_file
+from .removal import remove_tree
 
 __all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "DockerJupyterCodeExecutor",
            "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor", "JupyterCodeResult",
@@ -54,7 +56,8 @@ class WorkDirectory:
     """The directory of an executor: the program's own, or a temporary one that ends with the executor."""
 
     def __init__(self, path: Optional[Directory], parents: bool) -> None:
-        self._temporary: Optional[tempfile.TemporaryDirectory[str]] = None
+        self._temporary: Optional[str] = None
+        self._end: Optional[weakref.finalize[[str], WorkDirectory]] = None
         self.given = None if path is None else pathlib.Path(path)
         if self.given is not None:
             if self.given.resolve() == pathlib.Path.cwd().resolve():
@@ -67,13 +70,14 @@ class WorkDirectory:
         if self.given is not None:
             return self.given
         if self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory()
-        return pathlib.Path(self._temporary.name)
+            self._temporary = tempfile.mkdtemp()
+            self._end = weakref.finalize(self, remove_tree, self._temporary)
+        return pathlib.Path(self._temporary)
 
     def end(self) -> None:
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
+        if self._end is not None:
+            self._end()
+            self._temporary = self._end = None
 
 
 class CommandLineExecutor(CodeExecutor):
@@ -132,7 +136,7 @@ class CommandLineExecutor(CodeExecutor):
             place, self._place = self._place, None
             await asyncio.get_running_loop().run_in_executor(None, place.close)
             with contextlib.suppress(OSError):  # a script can have put anything there
-                (self.work_dir / "script.py").unlink()
+                remove_file(place.directory / "script.py")
 
     async def execute_code_blocks(self, code_blocks: List[CodeBlock],
                                   cancellation_token: CancellationToken) -> CommandLineCodeResult:
@@ -144,7 +148,7 @@ class CommandLineExecutor(CodeExecutor):
 
     async def _load_functions(self, cancellation_token: CancellationToken) -> None:
         code = functions.source(self._functions)
-        write_file(self.work_dir / f"{self._functions_module}.py", code)
+        write_file(self._started_place().directory / f"{self._functions_module}.py", code)
         loaded = await self._run("python", code, cancellation_token)
         if loaded.exit_code != 0:
             raise ValueError(f"Functions failed to load: {loaded.output}")
@@ -155,6 +159,7 @@ class CommandLineExecutor(CodeExecutor):
         output: List[str] = []
         files: List[pathlib.Path] = []
         exit_code = 0
+        directory = self._started_place().directory
         for block in code_blocks:
             language = blocks.language_of(block.language)
             if language is None:
@@ -163,12 +168,12 @@ class CommandLineExecutor(CodeExecutor):
                 break
             code = blocks.quiet(language, block.code)
             ended = await self._run(language, code, cancellation_token)
-            files.append(blocks.settle_file(self.work_dir, language, code, ended.file, self._keep_files))
+            files.append(blocks.settle_file(directory, language, code, ended.file, self._keep_files))
             output.append(ended.output)
             exit_code = ended.exit_code
             if exit_code != 0:
                 break
-        code_file = str(files[0].resolve()) if files else None
+        code_file = str(files[0]) if files else None
         return CommandLineCodeResult(exit_code=exit_code, output="".join(output), code_file=code_file)
 
     async def _run(self, language: str, code: str, cancellation_token: CancellationToken) -> blocks.Ended:
@@ -354,7 +359,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         if not self._init_command or self._prepared:
             return None
         ended = await super()._run("sh", self._init_command, cancellation_token)
-        blocks.settle_file(self.work_dir, "sh", self._init_command, ended.file, keep=False)
+        blocks.settle_file(self._started_place().directory, "sh", self._init_command, ended.file, keep=False)
         self._prepared = ended.exit_code == 0
         return None if self._prepared else ended
 

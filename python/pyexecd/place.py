@@ -7,6 +7,7 @@ loop, one after the other or side by side, and a call can be cancelled while it 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import stat
@@ -14,9 +15,9 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Any, Coroutine, Dict, Mapping, Optional, TypeVar, Union
+from typing import Any, Coroutine, Dict, Iterator, Mapping, Optional, TypeVar, Union
 
-from . import AsyncClient, AsyncSession
+from . import AsyncClient, AsyncSession, writable
 from .errors import PyexecdError
 from .results import CodeBlocksResult, Result
 
@@ -56,21 +57,31 @@ class Place:
     the key `code_blocks`. The server starts with the first call, and ends with close() or with this object.
 
     A UserWarning says so when code of ENVIRONMENT has run without a sandbox, once for each place, unless that is what
-    it asks for."""
+    it asks for. Raises PyexecdError if other code of this program can have led that of ENVIRONMENT elsewhere."""
 
     def __init__(self, environment: Mapping[str, Any], directory: Union[pathlib.Path, str, None], timeout: float,
                  policies: Optional[Mapping[str, str]] = None) -> None:
+        writable.add(environment, directory)
         config: Dict[str, Any] = {
-            "environments": {"code": accepted(environment)}, "default_environment": "code",
-            "code_blocks": policies or {}, "sessions": {}, "timeout": timeout, "max_timeout": LONGEST_TIMEOUT}
-        if directory is not None:
-            config["working_directory"] = str(pathlib.Path(directory).resolve())
+            "environments": {"code": writable.protected(accepted(environment), directory)},
+            "default_environment": "code", "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
+            "max_timeout": LONGEST_TIMEOUT}
+        # A link that code puts into its way later leads nowhere.
+        self._directory = None if directory is None else pathlib.Path(directory).resolve()
+        if self._directory is not None:
+            config["working_directory"] = str(self._directory)
         self._timeout = timeout
-        self._client = AsyncClient(config=config)
+        self._client = AsyncClient(config=config, environ=writable.variables())
         self._client._code_alone = True  # no hint names an argument that the executors do not have
         self._session: Optional[AsyncSession] = None
         self._warned = environment.get("isolation") == "none"
         self._finalizer = weakref.finalize(self, self._client.close_now)
+
+    @property
+    def directory(self) -> pathlib.Path:
+        """The directory that code runs in, unless it is a temporary one, by a path without links."""
+        assert self._directory
+        return self._directory
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -153,10 +164,30 @@ def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
     return environment
 
 
+@contextlib.contextmanager
+def opened(directory: pathlib.Path) -> Iterator[int]:
+    """A descriptor of DIRECTORY, to which no link leads. Raises OSError where a script has put one into the way."""
+    with contextlib.ExitStack() as stack:
+        here: Optional[int] = None
+        for part in directory.parts:
+            here = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            stack.callback(os.close, here)
+        assert here is not None
+        yield here
+
+
+def remove_file(path: pathlib.Path) -> None:
+    """Removes the file at PATH, which may be missing, from a directory that scripts have written to."""
+    with opened(path.parent) as directory, contextlib.suppress(FileNotFoundError):
+        os.unlink(path.name, dir_fd=directory)
+
+
 def write_file(path: pathlib.Path, text: str) -> None:
     """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
     replaced, and never followed."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, stat.S_IRUSR | stat.S_IWUSR)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    remove_file(path)
+    with opened(path.parent) as directory:
+        descriptor = os.open(path.name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=directory)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

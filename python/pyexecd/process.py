@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import json
 import logging
 import os
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -30,8 +32,10 @@ LINE_BYTES = 1000
 log = logging.getLogger("pyexecd")
 
 
+@functools.lru_cache(maxsize=None)
 def find_program() -> str:
-    """The path of the program: beside this Python, where this environment has its scripts, or on PATH.
+    """The path of the program: beside this Python, where this environment has its scripts, or on PATH. It is looked for
+    once: later, scripts may have put another one into these places.
 
     Raises ConnectionLost if it is in none of these places."""
     import shutil
@@ -41,12 +45,12 @@ def find_program() -> str:
     for folder in folders:
         found = folder and shutil.which(PROGRAM, path=folder)
         if found:
-            return found
+            return os.path.abspath(found)
     found = shutil.which(PROGRAM)
     if not found:
         raise ConnectionLost(f"the program {PROGRAM} is neither beside {sys.executable} nor on PATH; "
                              "install it, or name it with command=")
-    return found
+    return os.path.abspath(found)
 
 
 _started: weakref.WeakSet[Process] = weakref.WeakSet()
@@ -98,7 +102,8 @@ class Process(Lines):
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._errors: Optional[threading.Thread] = None
         self._last_lines: Deque[str] = collections.deque(maxlen=LAST_LINES)
-        self._temporary: Optional[str] = None
+        self._config_path: Optional[str] = None
+        self._config_descriptor: Optional[int] = None
         self._closing = threading.RLock()
 
     def start(self, connection: Connection) -> None:
@@ -107,9 +112,10 @@ class Process(Lines):
             # A group of its own: Ctrl-C cancels the call, and the server lives on for the next one.
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self._cwd,
-                env=None if self._environ is None else dict(self._environ), start_new_session=True)
+                env=None if self._environ is None else dict(self._environ), start_new_session=True,
+                pass_fds=[] if self._config_descriptor is None else [self._config_descriptor])
         except OSError as error:
-            self._remove_temporary()
+            self._forget_config()
             raise ConnectionLost(f"cannot start the server: {error}") from error
         _started.add(self)
         assert self._process.stdin and self._process.stdout and self._process.stderr
@@ -120,7 +126,7 @@ class Process(Lines):
         except BaseException:  # No thread may be there that could tell the server to end.
             self._process.kill()
             self._wait(STOP_SECONDS)
-            self._remove_temporary()
+            self._forget_config()
             raise
 
     def pipes(self) -> List[IO[bytes]]:
@@ -132,7 +138,7 @@ class Process(Lines):
         with self._closing:
             self._finish_writing()
             self._wait(STOP_SECONDS)
-            self._remove_temporary()
+            self._forget_config()
 
     def _whole_command(self) -> List[str]:
         command = _words(self._command)
@@ -140,25 +146,33 @@ class Process(Lines):
         if config is None and _is_alone(self._command) and not users_own(self._environ):
             config = {}
         if isinstance(config, Mapping):
-            command += ["--config", self._write_temporary(filled(config))]
+            command += ["--config", self._hand_over(filled(config))]
         elif config is not None:
             command += ["--config", os.fspath(config)]
         return command
 
-    def _write_temporary(self, config: Mapping[str, Any]) -> str:
-        """JSON is YAML. The file stays as long as the server, which may read it again."""
+    def _hand_over(self, config: Mapping[str, Any]) -> str:
+        """JSON is YAML. The file stays as long as the server, which may read it again. It has no name: scripts may be
+        able to change what lies where temporary files do. Only a command, which may close descriptors, gets one."""
         import tempfile
         text = json.dumps(config, ensure_ascii=False, default=os.fspath)
-        descriptor, self._temporary = tempfile.mkstemp(prefix="pyexecd-", suffix=".yaml")
-        with open(descriptor, "w", encoding="utf-8") as file:
+        if self._command is None:
+            self._config_descriptor = descriptor = os.memfd_create("pyexecd.yaml")
+            os.fchmod(descriptor, stat.S_IRUSR | stat.S_IWUSR)
+            self._config_path = f"/proc/self/fd/{descriptor}"
+        else:
+            descriptor, self._config_path = tempfile.mkstemp(prefix="pyexecd-", suffix=".yaml")
+        with open(descriptor, "w", encoding="utf-8", closefd=self._config_descriptor is None) as file:
             file.write(text)
-        return self._temporary
+        return self._config_path
 
-    def _remove_temporary(self) -> None:
-        if self._temporary:
+    def _forget_config(self) -> None:
+        if self._config_descriptor is not None:
+            os.close(self._config_descriptor)
+        elif self._config_path:
             with contextlib.suppress(OSError):
-                os.unlink(self._temporary)
-            self._temporary = None
+                os.unlink(self._config_path)
+        self._config_path = self._config_descriptor = None
 
     def _wait(self, seconds: float) -> None:
         """Waits for the end of the server; after SECONDS it is killed."""
@@ -183,7 +197,7 @@ class Process(Lines):
 
     def _without_place(self, line: str) -> str:
         """LINE without the place in a file that nobody has seen."""
-        return re.sub(rf"^{re.escape(self._temporary)}:\d+:\d+: ", "", line) if self._temporary else line
+        return re.sub(rf"^{re.escape(self._config_path)}:\d+:\d+: ", "", line) if self._config_path else line
 
     def _read_errors(self, source: IO[bytes]) -> None:
         with source:

@@ -206,6 +206,61 @@ print(json.dumps(said))
     assert "3.1" in seen[1] and "/none/python" in seen[2]
 
 
+FORGER = """#!/usr/bin/python3
+import os, sys
+answer = ["python", {python!r}, "3.11.2", {venv!r}, {shown!r}, "/usr", ""]
+if any("S" in each for each in sys.argv[1:2]):
+    os.write(1, chr(0).join(answer).encode())
+elif os.path.exists({shown!r} + "/secret"):
+    os.write(2, b"it is seen")
+    sys.exit(3)
+"""
+PLANTED = """
+import asyncio, json, os, sys, venv
+from autogen.coding import CodeBlock
+from pyexecd import PyexecdError
+from pyexecd.ag2 import VenvPythonEnvironment
+from pyexecd.coding import LocalCommandLineCodeExecutor
+
+def told(environment):
+    try:
+        return asyncio.run(environment().run("print(6 * 7)", "scripts", 60)).text
+    except (PyexecdError, RuntimeError) as error:
+        return str(error)
+
+venv.EnvBuilder(with_pip=False, symlinks=True).create("coding/.venv")
+environment = lambda: VenvPythonEnvironment(venv_path="coding/.venv")
+first, made = told(environment), environment()
+planted = LocalCommandLineCodeExecutor(work_dir="coding").execute_code_blocks([CodeBlock(language="python", code=sys.argv[1])])
+print(json.dumps([first, planted.exit_code, told(environment), told(lambda: made)]))
+"""
+
+
+def test_a_python_that_other_code_can_have_changed_is_not_asked_what_it_needs(tmp_path):
+    """A planted one could have any directory shown to code."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("correct-horse")
+    folder = tmp_path / "coding" / ".venv"
+    python = str(folder / "bin" / "python")
+    forger = FORGER.format(python=python, venv=str(folder), shown=str(tmp_path / "elsewhere"))
+    plant = f"import os; os.remove({python!r}); open({python!r}, 'w').write({forger!r}); os.chmod({python!r}, 0o755)"
+    (tmp_path / "program.py").write_text(PLANTED)
+    printed = package.run("ag2", tmp_path / "program.py", plant, home=tmp_path)
+    first, exit_code, *then = json.loads(printed.splitlines()[-1])
+    assert "42" in first and exit_code == 0
+    assert then == [f"{folder} lies in {tmp_path / 'coding'}, where code of this program can have changed it"] * 2
+
+
+def test_a_venv_in_the_directory_of_its_own_code_can_be_used_again(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import asyncio
+from pyexecd.ag2 import VenvPythonEnvironment
+for _ in range(2):
+    print(asyncio.run(VenvPythonEnvironment(venv_path=".venv").run("print(6 * 7)", ".", 60)).stdout, end="")
+""")
+    assert package.run("ag2", tmp_path / "program.py", home=tmp_path) == "42\n42\n"
+
+
 def test_a_working_directory_is_the_programs_too_and_goes_if_it_is_temporary(tmp_path):
     seen = program(tmp_path, """
 with WorkingDirectory("given"):

@@ -71,6 +71,48 @@ def test_blocks_run_in_order_and_what_they_print_is_the_output(local, tmp_path):
     assert sorted(os.listdir(tmp_path / "work")) == ["a"]
 
 
+@pytest.mark.parametrize("name", [LOCAL, JUPYTER])
+def test_a_temporary_directory_goes_however_deep_it_is(name, tmp_path):
+    """Functions of Python that remove directories raise RecursionError."""
+    (tmp_path / "temporary").mkdir()
+    code = "import os\nfor _ in range(1500): os.mkdir('a'); os.chdir('a')\nprint('made')"
+    (seen,) = package.executed(name, [[["python", code]]], tmp_path, environment={"TMPDIR": str(tmp_path / "temporary")})
+    assert seen["output"] == "made\n" and os.listdir(tmp_path / "temporary") == []
+
+
+LED_ELSEWHERE = """
+import asyncio, os, sys
+from autogen_core import CancellationToken
+from autogen_core.code_executor import CodeBlock
+from pyexecd.autogen import LocalCommandLineCodeExecutor
+
+async def run(executor, code):
+    return await executor.execute_code_blocks([CodeBlock(language="python", code=code)], CancellationToken())
+
+async def main():
+    outer = LocalCommandLineCodeExecutor(work_dir="coding")
+    inner = LocalCommandLineCodeExecutor(work_dir="coding/sub", cleanup_temp_files=False)
+    await run(inner, "print(1)")
+    await run(outer, f"import os; os.rename('sub', 'away'); os.symlink({sys.argv[1]!r}, 'sub')")
+    print((await run(inner, "print(2)")).exit_code)
+    await inner.stop()
+    await outer.stop()
+
+asyncio.run(main())
+"""
+
+
+def test_no_file_is_written_or_removed_behind_a_link_of_code(tmp_path):
+    """The work_dir of one executor lies in that of another one, whose code puts a link in its place."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "script.py").write_text("mine")
+    (tmp_path / "program.py").write_text(LED_ELSEWHERE)
+    (tmp_path / "coding").mkdir()
+    assert package.run("autogen", tmp_path / "program.py", str(victim), home=tmp_path) == "1\n"
+    assert os.listdir(victim) == ["script.py"]
+
+
 def test_a_timeout_keeps_what_was_printed_and_nothing_lives_on(local, tmp_path):
     """AutoGen: all output is lost, and what the script has started goes on."""
     child = "import subprocess, sys, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" \

@@ -2,6 +2,7 @@
 
 import json
 
+import installed
 import package
 import pytest
 
@@ -264,3 +265,128 @@ print(json.dumps(run(executor, ("python", "import nothing_like_it"))))
 """)
     assert answer["exit_code"] == 1 and "Calls cannot ask for packages here" in answer["output"], answer
     assert "environment_definition" not in answer["output"]
+
+
+# What code puts into the way of this program
+
+
+def test_code_cannot_read_or_change_the_configuration_of_its_server(tmp_path):
+    """Temporary files lie in its directory."""
+    (tmp_path / "coding" / "temporary").mkdir(parents=True)
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + """
+print(json.dumps(run(LocalCommandLineCodeExecutor(work_dir="coding"), ("python", "import os; print(os.listdir('temporary'))"))))
+""")
+    seen = json.loads(package.run("ag2", path, home=tmp_path, TMPDIR=str(tmp_path / "coding" / "temporary")))
+    assert seen["output"] == "[]\n", seen
+
+
+def test_libraries_that_code_has_planted_are_not_loaded(tmp_path):
+    """The last part of LD_LIBRARY_PATH is empty, which is the current directory."""
+    libraries = installed.subprocess.run(["ldd", installed.PYEXECD], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in libraries.splitlines() if "=>" in line]
+    plant = f"for name in {names!r}: open(name, 'w').write('planted')"
+    (tmp_path / "program.py").write_text(PROGRAM + f"""
+os.mkdir("project")
+os.chdir("project")
+print(json.dumps([run(LocalCommandLineCodeExecutor(), ("python", code)) for code in ({plant!r}, "print(6 * 7)")]))
+""")
+    printed = package.run("ag2", tmp_path / "program.py", home=tmp_path, LD_LIBRARY_PATH="/usr/lib/nowhere:")
+    planted, seen = json.loads(printed)
+    assert names and (planted["exit_code"], seen["output"]) == (0, "42\n"), (planted, seen)
+
+
+PLANTED = """
+import os
+def plant(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "pyexecd")
+        if os.path.exists(path): os.unlink(path)
+        open(path, "w").write("#!/bin/sh\\ntouch {escaped}\\nexit 1\\n")
+        os.chmod(path, 0o755)
+        return "planted"
+    except OSError as error:
+        return error.strerror
+def rename():
+    try:
+        os.rename("tools", "away")
+        return "renamed"
+    except OSError as error:
+        return error.strerror
+print([plant(".venv/bin"), plant("bin"), plant("tools/here/bin"), rename()])
+"""
+
+
+def test_a_server_that_code_has_planted_is_not_started(tmp_path):
+    """Beside the Python of the program, on PATH, and in place of the server: all of it lies in the directory of code."""
+    folder = tmp_path / "project"
+    tools = folder / "tools" / "here" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "pyexecd").write_text(f'#!/bin/sh\nexec "{installed.PYEXECD}" "$@"\n')
+    (tools / "pyexecd").chmod(0o755)
+    made = installed.run(installed.python("ag2"), "-m", "venv", "--without-pip", folder / ".venv", home=folder)
+    assert made.returncode == 0, made
+    (packages,) = (folder / ".venv" / "lib").glob("python3*/site-packages")
+    (their,) = (installed.DEPS / "ag2" / "lib").glob("python3*/site-packages")
+    (packages / "their.pth").write_text(f"{their}\n")
+    plant = PLANTED.format(escaped=tmp_path / "escaped")
+    (folder / "program.py").write_text(PROGRAM + f"""
+settings = {{"executable": "/usr/bin/python3"}}
+print(json.dumps([run(LocalCommandLineCodeExecutor(settings=settings), ("python", code)) for code in ({plant!r}, "print(6 * 7)")]))
+""")
+    variables = package.variables(HOME=str(tmp_path), PATH=f"{folder}/bin:{tools}:/usr/bin:/bin")
+    done = installed.subprocess.run([folder / ".venv" / "bin" / "python", "program.py"], cwd=folder, capture_output=True,
+                                    text=True, timeout=180, env=variables)
+    assert done.returncode == 0 and not (tmp_path / "escaped").exists(), done
+    planted, seen = json.loads(done.stdout.splitlines()[-1])
+    read_only = "Read-only file system"
+    assert planted["output"] == f"{[read_only, 'planted', read_only, 'Device or resource busy']}\n", planted
+    assert seen["output"] == "42\n", seen
+
+
+def test_an_executor_begins_behind_no_link_that_code_has_made(tmp_path):
+    """Its directory lies in that of another one."""
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "file").write_text("mine")
+    told = program(tmp_path, """
+os.makedirs("coding/sub")
+run(LocalCommandLineCodeExecutor(work_dir="coding"), ("python", "import os; os.rmdir('sub'); os.symlink('../victim', 'sub')"))
+try:
+    print(json.dumps(run(LocalCommandLineCodeExecutor(work_dir="coding/sub"), ("python", "import os; os.remove('file')"))))
+except Exception as error:
+    print(json.dumps(str(error)))
+""")
+    assert (tmp_path / "victim" / "file").exists()
+    assert told == f"{tmp_path}/coding/sub is a link, which code of this program can have made"
+
+
+def test_executors_share_a_directory_by_a_link_of_the_user(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to("work")
+    seen = program(tmp_path, """
+code = "import os; print(os.path.exists('a')); open('a', 'w')"
+print(json.dumps([run(LocalCommandLineCodeExecutor(work_dir="link"), ("python", code))["output"] for _ in range(2)]))
+""")
+    assert seen == ["False\n", "True\n"]
+
+
+KEPT = """
+from pyexecd import writable
+writable.add({"type": "system"}, "coding")
+print(json.dumps({name: value for name, value in writable.variables().items() if name in os.environ["NAMES"].split()}))
+"""
+
+
+def test_no_variable_leads_a_server_to_what_code_has_written(tmp_path):
+    (tmp_path / "coding").mkdir()
+    (tmp_path / "link").symlink_to("coding/bin")
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + KEPT)
+    given = {"TMPDIR": f"{tmp_path}/coding", "OPENSSL_CONF": f"{tmp_path}/link/openssl.cnf", "DOCKER_HOST": f"unix://{tmp_path}/coding/s",
+             "LD_LIBRARY_PATH": f"/usr/lib:{tmp_path}/coding:", "LD_PRELOAD": "lib.so", "SOMETHING": "else", "SSL_CERT_DIR": "/etc/ssl"}
+    python = f"{package.variables()['PYTHONPATH']}"
+    printed = package.run("ag2", path, home=tmp_path, NAMES=" ".join(["PATH", "PYTHONPATH", "HOME", *given]), **given,
+                          PATH=f".:{tmp_path}/link:{tmp_path}/coding/bin:bin:/usr/bin:/opt/a b", PYTHONPATH=f"{python}:coding")
+    assert json.loads(printed) == {"HOME": str(tmp_path), "PATH": "/usr/bin:/opt/a b", "PYTHONPATH": python,
+                                   "LD_LIBRARY_PATH": "/usr/lib", "SOMETHING": "else", "SSL_CERT_DIR": "/etc/ssl"}
