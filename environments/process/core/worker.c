@@ -2,6 +2,7 @@
 
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
+#include "environments/process/core/keeper.h"
 #include "environments/process/core/networks.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
@@ -77,7 +78,9 @@ static void worker_wait(void)
     char byte;
     int input;
 
-    if (write(STARTER_GATE, "w", 1) != 1 ||
+    const struct gate_word word = {.mark = 'w', .keeper = keeper_begin()};
+
+    if (write(STARTER_GATE, &word, sizeof word) != sizeof word ||
         descriptors_receive(STARTER_GATE, &byte, 1, 0, &input, 1, &count) != 1)
         _exit(0);
     if (count == 1 && dup2(input, STDIN_FILENO) < 0)
@@ -92,6 +95,7 @@ static void worker_wait(void)
 static _Noreturn void worker_become(const struct program *program,
                                     const struct runner_preparation *preparation, int fd)
 {
+    struct process_limits limits = program->run.limits;
     sigset_t none;
 
     setsid();
@@ -104,7 +108,9 @@ static _Noreturn void worker_become(const struct program *program,
         confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
     confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     confine_capabilities(fd, 0);
-    confine_limits(fd, &program->run.limits, preparation->layers);
+    if (limits.processes > 0)
+        limits.processes += keeper_is_wanted();
+    confine_limits(fd, &limits, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
@@ -196,6 +202,7 @@ int worker_make(const struct worker_job *job, const int *descriptors, size_t cou
     worker.descriptors = descriptors;
     worker.count = count;
     worker.has_network = job->layers & LAYER_NETWORK && networks_enter();
+    keeper_look();
     if (job->layers & LAYER_NETWORK && !worker.has_network)
         flags |= CLONE_NEWNET;
     pid = worker_clone(flags);
