@@ -14,8 +14,7 @@
 
 enum {
     STACK_BYTES = 16 * 1024,
-    LARGE_BYTES =
-        24 << 20, /* in memory; without a keeper less is taken apart in half a millisecond */
+    LARGE_BYTES = 24 << 20, /* less is taken apart in half a millisecond */
 };
 
 static bool keeper_wanted;
@@ -39,7 +38,7 @@ bool keeper_is_wanted(void)
     return keeper_wanted;
 }
 
-/* All signals that can be blocked are. Nothing here may set errno, which is the worker's. */
+/* Runs with all signals blocked, and sets no errno, which is the worker's. */
 static _Noreturn int keeper_stay(void *nothing)
 {
     (void)nothing;
