@@ -7,7 +7,7 @@
 
 enum {
     STAT_BYTES = 512,
-    EXITING = 0x4, /* PF_EXITING of the kernel, set before anything of the process is taken apart */
+    EXITING = 0x4, /* PF_EXITING of the kernel, which no process loses again */
 };
 
 struct process_stat process_stat_read(pid_t pid)
@@ -15,6 +15,8 @@ struct process_stat process_stat_read(pid_t pid)
     struct process_stat stat = {0};
     char text[STAT_BYTES];
     unsigned flags = 0;
+    long threads = 0;
+    unsigned long memory = 0;
     const char *rest;
     ssize_t length = -1;
     int fd;
@@ -30,8 +32,8 @@ struct process_stat process_stat_read(pid_t pid)
     if (rest)
         (void)sscanf(rest + 1,
                      " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-                     " %*d %*d %llu",
-                     &stat.state, &flags, &stat.began);
-    stat.is_exiting = !rest || flags & EXITING;
+                     " %ld %*d %llu %lu",
+                     &stat.state, &flags, &threads, &stat.began, &memory);
+    stat.is_over = flags & EXITING && threads == 1 && memory == 0;
     return stat;
 }

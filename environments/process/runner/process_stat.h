@@ -5,8 +5,9 @@
 #include <sys/types.h>
 
 struct process_stat {
-    char state;               /* 'Z': it can start nothing more; '\0': it is gone */
-    bool is_exiting;          /* no code of it runs any more; its memory and files may be left */
+    char state;   /* 'Z': it can start nothing more; '\0': it is gone, or could not be read */
+    bool is_over; /* seen to run no code any more, in no thread, and to have left its memory. Its
+                   * files may be open, and its children alive. */
     unsigned long long began; /* in ticks since the machine started */
 };
 

@@ -105,39 +105,54 @@ static void kill_all(const struct supervisor *supervisor)
     signal_descendants(SIGKILL);
 }
 
-/* True if no process but the keeper is left: all descend from us, and those whose parents have
- * ended are our children. */
-static bool supervisor_has_keeper_only(const struct supervisor *supervisor)
+static bool supervisor_children_are(pid_t parent, const char *wanted)
 {
-    char wanted[32];
-    char text[sizeof wanted] = "";
+    char path[64];
+    char text[64] = "";
+    ssize_t length = -1;
     int fd;
 
-    if (!supervisor->keeper || !(supervisor->preparation->layers & LAYER_PID_NAMESPACE))
-        return false;
-    fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    snprintf(wanted, sizeof wanted, "%d ", (int)supervisor->keeper);
-    if (read(fd, text, sizeof text - 1) < 0)
-        *text = '\0';
-    close(fd);
-    return strcmp(text, wanted) == 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    return length >= 0 && strcmp(text, wanted) == 0;
 }
 
-/* Kills the keeper. True when no code of it runs any more, whatever the program may have made of
- * it; its memory goes with the namespace. */
+/* True if no process is left but the keeper, which is over. The program can have made of it
+ * whatever it likes, also a parent of other processes. All descend from us, and those whose parents
+ * have ended are our children: so we look at the children of the keeper first. */
+static bool supervisor_has_nothing_but_keeper(const struct supervisor *supervisor)
+{
+    char keeper[32];
+
+    snprintf(keeper, sizeof keeper, "%d ", (int)supervisor->keeper);
+    return supervisor_children_are(supervisor->keeper, "") &&
+           supervisor_children_are(getpid(), keeper);
+}
+
+/* Kills the keeper. A process that is killed starts no other and no thread any more. False when the
+ * keeper is not over in time. */
 static bool supervisor_end_keeper(const struct supervisor *supervisor)
 {
     const struct timespec pause = {.tv_nsec = KEEPER_PAUSE_NANOSECONDS};
 
     kill(supervisor->keeper, SIGKILL);
     for (int i = 0; i < KEEPER_LOOKS; i++) {
-        if (process_stat_read(supervisor->keeper).is_exiting)
+        if (process_stat_read(supervisor->keeper).is_over)
             return true;
         nanosleep(&pause, NULL);
     }
     return false;
+}
+
+/* True when no process runs any more. The memory of the keeper goes with the namespace. */
+static bool supervisor_is_left_with_keeper(const struct supervisor *supervisor)
+{
+    return supervisor->keeper && supervisor->preparation->layers & LAYER_PID_NAMESPACE &&
+           supervisor_end_keeper(supervisor) && supervisor_has_nothing_but_keeper(supervisor);
 }
 
 static bool empty_tree(struct supervisor *supervisor)
@@ -149,8 +164,7 @@ static bool empty_tree(struct supervisor *supervisor)
      * make the kernel look at every process of the machine. */
     if (is_alone && supervisor->preparation->layers & LAYER_PID_NAMESPACE)
         return true;
-    if (supervisor->ended > 0 && supervisor_has_keeper_only(supervisor) &&
-        supervisor_end_keeper(supervisor))
+    if (supervisor->ended > 0 && supervisor_is_left_with_keeper(supervisor))
         return true;
     if (!is_alone)
         python_helpers_find(&supervisor->helpers);
@@ -431,10 +445,12 @@ static void supervisor_on_gate(struct supervisor *supervisor)
     struct gate_word word = {0};
 
     if (read(supervisor->gate, &word, sizeof word) > 0 && !supervisor->is_waiting) {
-        const struct control_waiting waiting = {.keepers = word.keeper > 1};
+        /* Packages that were imported ahead can have written the word. */
+        const bool has_keeper = word.keeper > 1 && word.keeper != supervisor->program;
+        const struct control_waiting waiting = {.keepers = has_keeper};
 
         supervisor->is_waiting = true;
-        supervisor->keeper = word.keeper > 1 ? word.keeper : 0;
+        supervisor->keeper = has_keeper ? word.keeper : 0;
         message_send(CONTROL_WAITING, &waiting, sizeof waiting);
         return;
     }
