@@ -33,6 +33,11 @@ void keeper_look(void)
     keeper_wanted = strtoul(resident, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) >= LARGE_BYTES;
 }
 
+void keeper_forgo(void)
+{
+    keeper_wanted = false;
+}
+
 bool keeper_is_wanted(void)
 {
     return keeper_wanted;

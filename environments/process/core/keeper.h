@@ -12,6 +12,9 @@
 /* In the zygote, before it makes a worker: notes whether the worker is to have a keeper. */
 void keeper_look(void);
 
+/* In the supervisor: its worker is to have none. */
+void keeper_forgo(void);
+
 bool keeper_is_wanted(void);
 
 /* In the worker: makes its keeper, a child of its supervisor. 0: it has none. */

@@ -147,6 +147,14 @@ static void worker_parse(const struct worker_job *job, struct program *program)
     program->run.is_ahead = true;
 }
 
+/* A supervisor that measures memory adds up the processes, and would count that of the worker
+ * twice. Memory of a device stays taken as long as the keeper has it mapped, and the next call
+ * needs it. */
+static bool worker_may_have_keeper(const struct program *program)
+{
+    return program->run.limits.memory == 0 && !program_has_devices(program);
+}
+
 static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid_t uid, gid_t gid)
 {
     const struct control_supervisor self = {.pid = 0};
@@ -171,6 +179,8 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker.job, &program);
+    if (!worker_may_have_keeper(&program))
+        keeper_forgo();
     worker_prepare(&preparation, &program);
     stacks_share();
     supervise(&preparation, &worker_start, &program);
