@@ -464,14 +464,6 @@ def test_nothing_that_a_script_makes_of_its_keeper_goes_on_after_the_answer(tmp_
             assert (tmp_path / "work/count").read_bytes() == counted
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the system call filter knows x86-64 alone")
-def test_memory_of_a_large_copy_counts_once_where_no_cgroup_counts_it(tmp_path):
-    command = [sys.executable, str(LIMITED), "cgroups", "--", os.environ["PYEXECD"]]
-    with serving(with_module(tmp_path, LARGE), command, limits={"memory": "160MiB"}) as server:
-        structured = copy(server, "import time\nmore = bytearray(b'x') * (80 << 20)\ntime.sleep(1)\nprint('done')")
-        assert structured["containment"]["limits"] == "rlimits" and structured["stdout"] == "done\n", structured
-
-
 def test_a_zygote_goes_with_its_server():
     server = Watched(config={"environments": {"system": SYSTEM}})
     try:
