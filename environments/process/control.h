@@ -70,7 +70,8 @@ enum control_type {
     CONTROL_READY,      /* prepared; the text says what is missing, or is empty */
     CONTROL_REFUSED,    /* cannot be prepared: struct control_refused, then a text */
     CONTROL_FAILED,     /* the program could not be started; the text says why */
-    CONTROL_WAITING,    /* the program has started ahead of its code, and waits for the code */
+    CONTROL_WAITING,    /* the program has started ahead of its code, and waits for the code: struct
+                         * control_waiting */
     CONTROL_STARTED,    /* the program runs: struct control_started */
     CONTROL_LEFT,       /* before that, if it has left files in its own /tmp: how many (uint32_t),
                          * then NUL-terminated names of some */
@@ -124,6 +125,10 @@ struct control_refused {
 struct control_supervisor {
     int32_t pid;    /* as the server sees it; 0: the sender of the message */
     int32_t zygote; /* as the server sees it, in a nursery; else 0 */
+};
+
+struct control_waiting {
+    uint32_t keepers; /* processes of ours beside supervisor and program: 0 or 1 (core/keeper.h) */
 };
 
 struct control_started {

@@ -347,10 +347,15 @@ void tree_count_ahead(struct tree *tree)
     tree->end.ahead_seconds += clock_seconds() - tree->begun;
 }
 
-static void tree_on_waiting(struct tree *tree)
+static void tree_on_waiting(struct tree *tree, const struct control_waiting *waiting)
 {
+    struct error ignored = ERROR_INIT; /* then the program can have one process less */
+
     if (tree->state != TREE_STARTING)
         return;
+    tree->keepers = waiting->keepers > 0;
+    if (tree->keepers)
+        (void)tree_limit(tree, &tree->limits, &ignored);
     if (!tree->process)
         tree_count_ahead(tree);
     tree_set_state(tree, TREE_WAITING);
@@ -507,7 +512,7 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
         tree_fail(tree, text);
         break;
     case CONTROL_WAITING:
-        tree_on_waiting(tree);
+        tree_on_waiting(tree, (const struct control_waiting *)payload);
         break;
     case CONTROL_STACKS:
         tree_on_stacks(tree, payload, length);
@@ -645,10 +650,11 @@ void tree_free(struct tree *tree)
 int tree_limit(struct tree *tree, const struct process_limits *limits, struct error *err)
 {
     tree->limits = *limits;
-    /* One more, because the supervisor is in the leaf as well. */
     if (!tree->leaf)
         return 0;
-    return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1, err);
+    /* The supervisor is in the leaf as well. */
+    return cgroup_leaf_limit(tree->leaf, limits->memory, limits->processes + 1 + tree->keepers,
+                             err);
 }
 
 /* From now on TREE belongs to PROCESS. JOB (taken, or NULL) is kept, also for another tree. */

@@ -57,6 +57,7 @@ struct tree {
     int input;                 /* owned: the standard input that goes with the job; -1: none */
     int outlet;                /* owned: the socket to a proxy that goes with the job; -1: none */
     struct process_limits limits;
+    unsigned keepers; /* in it (core/keeper.h): 0 or 1 */
     struct process_end end;
     double begun;     /* CLOCK_MONOTONIC seconds: its start, or its program's ahead of code */
     double submitted; /* when its process came */

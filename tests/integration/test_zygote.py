@@ -411,6 +411,59 @@ def test_no_calls_share_memory_that_a_package_shares_when_python_starts(tmp_path
             time.sleep(0.5)
 
 
+LARGE = "large = bytearray(b'x') * (40 << 20)\n"
+
+
+def keeper_of(server):
+    """The number in its tree of the keeper that a call has; "": it has none."""
+    return copy(server, "print(*open('/proc/1/task/1/children').read().split()[1:])")["stdout"].strip()
+
+
+def test_the_keeper_of_a_large_copy_is_told_of_nowhere_and_counts_nowhere(tmp_path):
+    with serving(with_module(tmp_path, LARGE), limits={"processes": 5}) as server:
+        assert keeper_of(server) == "3"
+        fork = "import os, time\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60)\n        print('made')\n" \
+               "except OSError: os.kill(-1, 9)"
+        assert copy(server, fork)["stdout"] == "made\n" * 4
+        for code in ("pass", "import os; os.kill(3, 9)", "import os, sys; os.execv(sys.executable, ['python', '-c', ''])"):
+            answer = server.call_tool("run_python", {"code": code})
+            assert answer["structuredContent"]["success"] and "still ran" not in str(answer), answer
+
+
+HIJACK = """
+import ctypes, mmap, os, struct
+with open('count', 'w+b') as file:
+    file.truncate(4096)
+    shown = mmap.mmap(file.fileno(), 4096)
+count = ctypes.addressof(ctypes.c_char.from_buffer(shown))
+library = ctypes.CDLL(None)
+start = ctypes.cast(library.syscall, ctypes.c_void_p).value
+call = start + ctypes.string_at(start, 64).index(b'\\x0f\\x05')
+assert library.mprotect(ctypes.c_void_p(call & -4096), 8192, 7) == 0
+os.kill(3, 19)
+while open('/proc/3/stat').read().split()[2] != 'T': pass
+# fork(), and then both count.
+code = b'\\x48\\xbf' + struct.pack('<Q', count) + bytes.fromhex('b8390000000f0548ff07ebfb')
+ctypes.memmove(call, code, len(code))
+os.kill(3, 18)
+while not (shown[0] and open('/proc/3/task/3/children').read()): pass
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its code is of x86-64")
+def test_nothing_that_a_script_makes_of_its_keeper_goes_on_after_the_answer(tmp_path):
+    (tmp_path / "work").mkdir()
+    with serving(with_module(tmp_path, LARGE), working_directory=str(tmp_path / "work")) as server:
+        for _ in range(12):
+            copy(server)
+            answer = server.call_tool("run_python", {"code": HIJACK})
+            counted = (tmp_path / "work/count").read_bytes()
+            assert answer["structuredContent"]["success"] and any(counted), answer
+            assert "1 process of it still ran" in str(answer)
+            copy(server)
+            assert (tmp_path / "work/count").read_bytes() == counted
+
+
 def test_a_zygote_goes_with_its_server():
     server = Watched(config={"environments": {"system": SYSTEM}})
     try:

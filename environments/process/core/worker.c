@@ -2,6 +2,7 @@
 
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
+#include "environments/process/core/keeper.h"
 #include "environments/process/core/networks.h"
 #include "environments/process/core/stacks.h"
 #include "environments/process/filter/filter.h"
@@ -77,7 +78,9 @@ static void worker_wait(void)
     char byte;
     int input;
 
-    if (write(STARTER_GATE, "w", 1) != 1 ||
+    const struct gate_word word = {.mark = 'w', .keeper = keeper_begin()};
+
+    if (write(STARTER_GATE, &word, sizeof word) != sizeof word ||
         descriptors_receive(STARTER_GATE, &byte, 1, 0, &input, 1, &count) != 1)
         _exit(0);
     if (count == 1 && dup2(input, STDIN_FILENO) < 0)
@@ -92,6 +95,7 @@ static void worker_wait(void)
 static _Noreturn void worker_become(const struct program *program,
                                     const struct runner_preparation *preparation, int fd)
 {
+    struct process_limits limits = program->run.limits;
     sigset_t none;
 
     setsid();
@@ -104,7 +108,9 @@ static _Noreturn void worker_become(const struct program *program,
         confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
     confine_need(fd, filter_install(FILTER_WORKER), "cannot filter system calls", "");
     confine_capabilities(fd, 0);
-    confine_limits(fd, &program->run.limits, preparation->layers);
+    if (limits.processes > 0)
+        limits.processes += keeper_is_wanted();
+    confine_limits(fd, &limits, preparation->layers);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
@@ -141,6 +147,14 @@ static void worker_parse(const struct worker_job *job, struct program *program)
     program->run.is_ahead = true;
 }
 
+/* A supervisor that measures memory adds up the processes, and would count that of the worker
+ * twice. Memory of a device stays taken as long as the keeper has it mapped, and the next call
+ * needs it. */
+static bool worker_may_have_keeper(const struct program *program)
+{
+    return program->run.limits.memory == 0 && !program_has_devices(program);
+}
+
 static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid_t uid, gid_t gid)
 {
     const struct control_supervisor self = {.pid = 0};
@@ -165,6 +179,8 @@ static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid
     runner_need(NEED_NAMESPACES, identity_map_own(uid, gid), "cannot map its ids");
     worker_enter_cgroups(descriptors + ZYGOTE_ORDER_CGROUPS, count - ZYGOTE_ORDER_CGROUPS);
     worker_parse(worker.job, &program);
+    if (!worker_may_have_keeper(&program))
+        keeper_forgo();
     worker_prepare(&preparation, &program);
     stacks_share();
     supervise(&preparation, &worker_start, &program);
@@ -196,6 +212,7 @@ int worker_make(const struct worker_job *job, const int *descriptors, size_t cou
     worker.descriptors = descriptors;
     worker.count = count;
     worker.has_network = job->layers & LAYER_NETWORK && networks_enter();
+    keeper_look();
     if (job->layers & LAYER_NETWORK && !worker.has_network)
         flags |= CLONE_NEWNET;
     pid = worker_clone(flags);

@@ -6,6 +6,7 @@
 #include "base/sender.h"
 #include "environments/process/runner/descendants.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/process_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 
 enum {
     COPY_CGROUPS_BYTES = 4096,
-    COPY_STAT_BYTES = 512,
     COPY_LOOKS = 100, /* for its descendants: more is a fork bomb */
     COPY_WAITING = 2, /* at the gate: the copy, and the program, which starts nothing meanwhile */
 };
@@ -139,28 +139,6 @@ static void copy_read(pid_t pid, const char *name, char *text, size_t size)
         close(file);
 }
 
-/* Of /proc/PID/stat. */
-struct copy_stat {
-    char state; /* 'Z': it can start nothing more, and shows the cgroups that it was in */
-    unsigned long long began; /* in ticks since the machine started */
-};
-
-static struct copy_stat copy_read_stat(pid_t pid)
-{
-    struct copy_stat stat = {0};
-    char text[COPY_STAT_BYTES];
-    const char *rest;
-
-    copy_read(pid, "stat", text, sizeof text);
-    rest = strrchr(text, ')'); /* the name before it can have any characters */
-    if (rest)
-        (void)sscanf(rest + 1,
-                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-                     " %*d %*d %llu",
-                     &stat.state, &stat.began);
-    return stat;
-}
-
 /* A search for processes that a copy has started before it was in its cgroups. */
 struct copy_look {
     struct descendants_visitor visitor;
@@ -181,7 +159,7 @@ static void copy_visit(const struct descendants_visitor *visitor, pid_t pid, pid
     copy_read(pid, "cgroup", cgroups, sizeof cgroups);
     if (strcmp(cgroups, look->cgroups) != 0)
         return;
-    *look->found += copy_read_stat(pid).state != 'Z';
+    *look->found += process_stat_read(pid).state != 'Z';
     if (!copy_take(look->copy, pid))
         *look->has_failed = true;
 }
@@ -201,7 +179,7 @@ static void copy_visit_orphan(const struct descendants_visitor *visitor, pid_t p
     const struct copy_look *look = CONTAINER_OF(visitor, const struct copy_look, visitor);
     struct copy_look below = *look;
 
-    if (copies_have(look->copies, pid) || copy_read_stat(pid).began < look->began)
+    if (copies_have(look->copies, pid) || process_stat_read(pid).began < look->began)
         return;
     below.visitor.visit = copy_visit;
     copy_visit(&below.visitor, pid, parent);
@@ -214,7 +192,7 @@ static bool copy_take_all(const struct copies *copies, const struct copy *copy)
     char cgroups[COPY_CGROUPS_BYTES];
     bool has_failed = false;
     unsigned found = 1;
-    const unsigned long long began = copy_read_stat(copy->pid).began;
+    const unsigned long long began = process_stat_read(copy->pid).began;
     const struct copy_look orphans = {{copy_visit_orphan}, copies, copy, cgroups, began, &found,
                                       &has_failed};
     const struct copy_look below = {{copy_visit}, copies, copy,       cgroups,

@@ -11,6 +11,7 @@
 #include "environments/process/runner/identity.h"
 #include "environments/process/runner/left_files.h"
 #include "environments/process/runner/message.h"
+#include "environments/process/runner/process_stat.h"
 #include "environments/process/runner/program.h"
 #include "environments/process/runner/runner.h"
 #include "environments/process/runner/script.h"
@@ -27,6 +28,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SUPERVISOR_KILL_SECONDS 1.9 /* less than the server waits for an empty tree */
@@ -36,6 +38,8 @@ enum {
     LATE_MILLISECONDS = 100,
     LATE_SHARE = 10, /* it rests this many times as long as it works */
     SUPERVISOR_WATCHED = 4,
+    KEEPER_LOOKS = 20,
+    KEEPER_PAUSE_NANOSECONDS = 50 * 1000,
 };
 
 struct supervisor {
@@ -43,6 +47,7 @@ struct supervisor {
     const struct program_start *way; /* to start the program */
     struct program command;          /* the program to run */
     pid_t program;                   /* 0: not started */
+    pid_t keeper;                    /* of the program; 0: it has none, or has ended */
     int signals;                     /* signalfd of SIGCHLD */
     int start;       /* end-of-file when the program was executed, else a text; -1: has been read */
     bool failed;     /* the program was not executed */
@@ -71,6 +76,10 @@ static bool supervisor_reap(struct supervisor *supervisor)
 
     (void)!read(supervisor->signals, &ignored, sizeof ignored); /* several may have become one */
     while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+        if (pid == supervisor->keeper) {
+            supervisor->keeper = 0;
+            continue;
+        }
         supervisor->leftovers += supervisor->is_killing && WIFSIGNALED(status) &&
                                  WTERMSIG(status) == SIGKILL &&
                                  !python_helpers_have(&supervisor->helpers, pid);
@@ -96,6 +105,56 @@ static void kill_all(const struct supervisor *supervisor)
     signal_descendants(SIGKILL);
 }
 
+static bool supervisor_children_are(pid_t parent, const char *wanted)
+{
+    char path[64];
+    char text[64] = "";
+    ssize_t length = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    return length >= 0 && strcmp(text, wanted) == 0;
+}
+
+/* True if no process is left but the keeper, which is over. The program can have made of it
+ * whatever it likes, also a parent of other processes. All descend from us, and those whose parents
+ * have ended are our children: so we look at the children of the keeper first. */
+static bool supervisor_has_nothing_but_keeper(const struct supervisor *supervisor)
+{
+    char keeper[32];
+
+    snprintf(keeper, sizeof keeper, "%d ", (int)supervisor->keeper);
+    return supervisor_children_are(supervisor->keeper, "") &&
+           supervisor_children_are(getpid(), keeper);
+}
+
+/* Kills the keeper. A process that is killed starts no other and no thread any more. False when the
+ * keeper is not over in time. */
+static bool supervisor_end_keeper(const struct supervisor *supervisor)
+{
+    const struct timespec pause = {.tv_nsec = KEEPER_PAUSE_NANOSECONDS};
+
+    kill(supervisor->keeper, SIGKILL);
+    for (int i = 0; i < KEEPER_LOOKS; i++) {
+        if (process_stat_read(supervisor->keeper).is_over)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* True when no process runs any more. The memory of the keeper goes with the namespace. */
+static bool supervisor_is_left_with_keeper(const struct supervisor *supervisor)
+{
+    return supervisor->keeper && supervisor->preparation->layers & LAYER_PID_NAMESPACE &&
+           supervisor_end_keeper(supervisor) && supervisor_has_nothing_but_keeper(supervisor);
+}
+
 static bool empty_tree(struct supervisor *supervisor)
 {
     double deadline = clock_seconds() + SUPERVISOR_KILL_SECONDS;
@@ -104,6 +163,8 @@ static bool empty_tree(struct supervisor *supervisor)
     /* All processes in a PID namespace descend from its pid 1. If none were left, kill(-1) would
      * make the kernel look at every process of the machine. */
     if (is_alone && supervisor->preparation->layers & LAYER_PID_NAMESPACE)
+        return true;
+    if (supervisor->ended > 0 && supervisor_is_left_with_keeper(supervisor))
         return true;
     if (!is_alone)
         python_helpers_find(&supervisor->helpers);
@@ -381,11 +442,16 @@ static void start_program(struct supervisor *supervisor, size_t length,
 /* A program that is started ahead of its code has come to its gate, and has not read its script. */
 static void supervisor_on_gate(struct supervisor *supervisor)
 {
-    char mark;
+    struct gate_word word = {0};
 
-    if (read(supervisor->gate, &mark, sizeof mark) == sizeof mark && !supervisor->is_waiting) {
+    if (read(supervisor->gate, &word, sizeof word) > 0 && !supervisor->is_waiting) {
+        /* Packages that were imported ahead can have written the word. */
+        const bool has_keeper = word.keeper > 1 && word.keeper != supervisor->program;
+        const struct control_waiting waiting = {.keepers = has_keeper};
+
         supervisor->is_waiting = true;
-        message_send_text(CONTROL_WAITING, "");
+        supervisor->keeper = has_keeper ? word.keeper : 0;
+        message_send(CONTROL_WAITING, &waiting, sizeof waiting);
         return;
     }
     close(supervisor->gate); /* the program ends, which is seen next */

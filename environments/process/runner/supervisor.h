@@ -7,6 +7,13 @@
 struct program;
 struct runner_preparation;
 
+/* What a program that waits says at its gate. A word without `keeper` is of a program that has
+ * none. */
+struct gate_word {
+    char mark;
+    pid_t keeper; /* shares the memory of the program (core/keeper.h); 0: it has none */
+};
+
 /* A way to start a program. */
 struct program_start {
     /* Makes a child that becomes PROGRAM: -1 with errno when there is none. *RET_FD reports the
