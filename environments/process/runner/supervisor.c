@@ -122,8 +122,8 @@ static bool supervisor_children_are(pid_t parent, const char *wanted)
 }
 
 /* True if no process is left but the keeper, which is over. The program can have made of it
- * whatever it likes, also a parent of other processes. All descend from us, and those whose parents
- * have ended are our children: so we look at the children of the keeper first. */
+ * whatever it likes, also a parent of other processes. A process becomes our child when its parent
+ * has ended, so we look at the children of the keeper first. */
 static bool supervisor_has_nothing_but_keeper(const struct supervisor *supervisor)
 {
     char keeper[32];

@@ -7,8 +7,7 @@
 struct program;
 struct runner_preparation;
 
-/* What a program that waits says at its gate. A word without `keeper` is of a program that has
- * none. */
+/* A program that waits writes this word to its gate, or only the mark if it has no keeper. */
 struct gate_word {
     char mark;
     pid_t keeper; /* shares the memory of the program (core/keeper.h); 0: it has none */
