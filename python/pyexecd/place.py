@@ -178,8 +178,8 @@ def opened(directory: pathlib.Path) -> Iterator[int]:
 
 def remove_file(path: pathlib.Path) -> None:
     """Removes the file at PATH, which may be missing, from a directory that scripts have written to."""
-    with opened(path.parent) as directory, contextlib.suppress(FileNotFoundError):
-        os.unlink(path.name, dir_fd=directory)
+    with opened(path.parent) as directory:
+        pathlib.Path(f"/proc/self/fd/{directory}", path.name).unlink(missing_ok=True)
 
 
 def write_file(path: pathlib.Path, text: str) -> None:
