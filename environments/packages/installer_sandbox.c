@@ -23,7 +23,8 @@ enum { SETTINGS_BYTES = 64 * 1024 };
 static const char *const machine_settings[] = {"/etc/pip.conf", "/etc/xdg/pip/pip.conf",
                                                "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml"};
 static const char *const home_settings[] = {".pip/pip.conf", ".config/pip/pip.conf",
-                                            ".config/uv/uv.toml", ".netrc"};
+                                            ".config/uv/uv.toml"};
+static const char *const home_passwords[] = {".netrc"};
 static const char *const user_settings[] = {"pip/pip.conf", "uv/uv.toml"}; /* XDG_CONFIG_HOME */
 
 /* Names of hosts are the machine's: a sandbox has its own. */
@@ -123,13 +124,42 @@ static void installer_sandbox_show_variable(struct installer_sandbox *box, const
     installer_sandbox_show_named(box, value);
 }
 
-static void installer_sandbox_show_all_settings(struct installer_sandbox *box,
-                                                const char *const *variables)
+/* The value of the first of VARIABLES that begins with NAME, "NAME=", or NULL. */
+static const char *installer_sandbox_value(const char *const *variables, const char *name)
+{
+    for (size_t i = 0; variables[i]; i++)
+        if (strncmp(variables[i], name, strlen(name)) == 0)
+            return variables[i] + strlen(name);
+    return NULL;
+}
+
+/* True if VARIABLES tell the installer to read no file of settings. */
+static bool installer_sandbox_reads_no_file(const struct installer_sandbox *box,
+                                            const char *const *variables)
+{
+    const char *value;
+
+    if (box->is_uv)
+        return package_index_is_yes(installer_sandbox_value(variables, "UV_NO_CONFIG="));
+    value = installer_sandbox_value(variables, "PIP_CONFIG_FILE=");
+    return value && strcmp(value, "/dev/null") == 0;
+}
+
+static void installer_sandbox_show_files(struct installer_sandbox *box)
 {
     for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
         installer_sandbox_show_settings(box, machine_settings[i]);
     installer_sandbox_show_below(box, "HOME", home_settings, ARRAY_SIZE(home_settings));
     installer_sandbox_show_below(box, "XDG_CONFIG_HOME", user_settings, ARRAY_SIZE(user_settings));
+}
+
+static void installer_sandbox_show_all_settings(struct installer_sandbox *box,
+                                                const char *const *variables)
+{
+    if (!installer_sandbox_reads_no_file(box, variables))
+        installer_sandbox_show_files(box);
+    if (!installer_sandbox_value(variables, "NETRC="))
+        installer_sandbox_show_below(box, "HOME", home_passwords, ARRAY_SIZE(home_passwords));
     for (size_t i = 0; variables[i]; i++)
         installer_sandbox_show_variable(box, variables[i]);
 }

@@ -23,6 +23,7 @@ import warnings
 
 from pydantic import BaseModel, Field
 
+from . import overlay
 from .errors import PyexecdError
 from .place import Place
 from .results import Result
@@ -135,7 +136,8 @@ class PythonEnvironment:
         path = str(directory)
         if path not in self._places:
             directory.mkdir(parents=True, exist_ok=True)
-            self._places[path] = Place(self._definition, directory, DEFAULT_TIMEOUT)
+            definition, packages = overlay.held(self._definition, directory)
+            self._places[path] = Place(definition, directory, DEFAULT_TIMEOUT, overlay=packages, installs=False)
         return self._places[path]
 
     async def run(self, code: str, directory: Directory, timeout: float) -> Result:

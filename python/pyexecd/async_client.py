@@ -60,7 +60,7 @@ class AsyncClient:
         transport = calls.chosen_transport(command, config, url, socket, token, environ, cwd)
         self._timeout = timeout
         # Set by what stands between this client and a model, which reads why a call is refused.
-        self._code_alone = False
+        self._code_alone: Optional[Dict[str, bool]] = None
         self._connection = Connection(transport)
         # Also at the end of the interpreter, and when nobody has this client any more.
         self._finalizer = weakref.finalize(self, self._connection.close)

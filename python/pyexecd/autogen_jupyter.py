@@ -59,7 +59,7 @@ class SessionExecutor(CodeExecutor):
         return await call
 
     def _new_place(self) -> Place:
-        return Place(self._environment, self._output_dir, self._timeout)
+        return cells.place(self._environment, self._output_dir, self._timeout)
 
     async def start(self) -> None:
         """Begins the session, so that the first block does not wait for it. Raises RuntimeError with the server's words

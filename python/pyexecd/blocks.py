@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import logging
+import os
 import pathlib
 import re
 from typing import Optional, Union
@@ -74,6 +75,12 @@ def temporary_name(language: str, code: str) -> str:
 def is_named(code: str) -> bool:
     """Whether the first line of CODE names its file."""
     return "filename:" in code.split("\n", 1)[0]
+
+
+def own_script(directory: Union[pathlib.Path, str]) -> Optional[pathlib.Path]:
+    """The file that the server runs code as in DIRECTORY, or None where there is one already, of somebody else."""
+    script = pathlib.Path(directory).resolve() / "script.py"
+    return None if os.path.lexists(script) else script
 
 
 def settle_file(directory: Union[pathlib.Path, str], language: str, code: str, saved: Optional[str],

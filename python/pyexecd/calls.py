@@ -63,10 +63,11 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
                      "unix:/path, or give the path of a unix socket as socket=")
 
 
-def initialize(code_alone: bool = False) -> Dict[str, Any]:
-    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments."""
+def initialize(code_alone: Optional[Dict[str, bool]] = None) -> Dict[str, Any]:
+    """The parameters of the handshake. CODE_ALONE: a model writes the code of each call, and none of its arguments;
+    with "installs" it can install packages by a command."""
     return {"protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {"experimental": {"pyexecd/code-alone": {}}} if code_alone else {},
+            "capabilities": {} if code_alone is None else {"experimental": {"pyexecd/code-alone": code_alone}},
             "clientInfo": {"name": "pyexecd for Python", "version": "1"}}
 
 

@@ -9,7 +9,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
-from . import containers
+from . import containers, definition, overlay
 from .place import Place
 from .results import Result
 
@@ -40,6 +40,13 @@ def output_files(result: Result, directory: Union[pathlib.Path, str]) -> List[Tu
     kinds = {file.path: "HTML" if file.mime_type.startswith("text/html") else "Image" for file in result.files
              if file.mime_type.startswith(("image/", "text/html"))}
     return [(kind, os.path.join(os.path.abspath(directory), path)) for path, kind in kinds.items()]
+
+
+def place(environment: Mapping[str, Any], directory: Union[pathlib.Path, str], timeout: float) -> Place:
+    """A place for one session, whose cells can install packages where that does not change ENVIRONMENT."""
+    environment, packages = overlay.held(environment, directory)
+    shown = packages.shown_in(environment) if packages else environment
+    return Place(shown, directory, timeout, overlay=packages)
 
 
 @dataclasses.dataclass
@@ -84,7 +91,7 @@ class JupyterServer:
 
 def local_environment() -> Dict[str, Any]:
     """The keys of sessions on this machine."""
-    return {"type": "system", "executable": sys.executable, "network": True}
+    return definition.local(sys.executable)
 
 
 def container_environment(image: Optional[str], container_name: Optional[str], auto_remove: bool, stop_container: bool,

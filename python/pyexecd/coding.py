@@ -12,9 +12,7 @@ differences.
 
 from __future__ import annotations
 
-import os
 import pathlib
-import sys
 import uuid
 import warnings
 from types import SimpleNamespace
@@ -23,7 +21,7 @@ from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 from autogen.coding.base import CodeBlock, CommandLineCodeResult
 from autogen.coding.factory import CodeExecutorFactory
 
-from . import blocks, containers, functions
+from . import blocks, containers, definition, functions, overlay
 from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, JupyterCodeExecutor,
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
@@ -75,14 +73,16 @@ class CommandLineExecutor:
         return FenceExtractor()
 
     def _environment(self) -> Dict[str, Any]:
-        """The keys of the environment, without those of the settings."""
+        """The keys of the environment."""
         raise NotImplementedError
 
     def _started_place(self) -> Place:
         if self._place is None:
             policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
                         if name in POLICIES}
-            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
+            environment, packages = overlay.held(self._environment(), self.work_dir)
+            self._place = Place(environment, self.work_dir, self.timeout, policies, packages,
+                                blocks.own_script(self.work_dir))
         return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
@@ -161,14 +161,7 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
                       stacklevel=2)
 
     def _environment(self) -> Dict[str, Any]:
-        if self._virtual_env_context:
-            path = str(pathlib.Path(os.path.abspath(self._virtual_env_context.env_exe)).parent.parent)
-            return {"type": "venv", "venv_path": path, "write": [path], "network": True}
-        packages = functions.packages(self._functions)
-        if packages:
-            return {"type": "venv", "python_path": sys.executable, "system_site_packages": True,
-                    "pip_packages": packages, "network": True}
-        return {"type": "system", "executable": sys.executable, "network": True}
+        return definition.of_program(self._virtual_env_context, self._functions, self._settings)
 
     def _load_functions(self) -> None:
         code = functions.source(self._functions)
@@ -207,7 +200,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor):
         return self.work_dir
 
     def _environment(self) -> Dict[str, Any]:
-        return self._container
+        return {**self._container, **self._settings}
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. Raises ValueError without any block."""

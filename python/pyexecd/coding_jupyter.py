@@ -52,7 +52,7 @@ class SessionExecutor:
 
     def _started_place(self) -> Place:
         if self._place is None:
-            self._place = Place(self._environment, self._output_dir, self._timeout)
+            self._place = cells.place(self._environment, self._output_dir, self._timeout)
         return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> IPythonCodeResult:

@@ -190,6 +190,11 @@ def accepted(result: Checked) -> Checked:
     return result
 
 
+def refused_blocks(text: str) -> CodeBlocksResult:
+    """The result of a call that was not made, for the reason TEXT."""
+    return CodeBlocksResult(text, True, (), (), {}, exit_code=1, blocks=(), left_out=0)
+
+
 def listed_file(resource: Mapping[str, Any]) -> File:
     """RESOURCE is an entry of `resources/list`."""
     return File(resource["name"], resource.get("size"), resource.get("mimeType", ""), resource["uri"])

@@ -81,6 +81,8 @@ static bool elicits_forms(const json_t *elicitation)
 struct invocation_client capabilities_of_client(const struct mcp_request *request)
 {
     const json_t *elicitation = json_object_get(request->capabilities, "elicitation");
+    const json_t *code_alone =
+        json_object_get(json_object_get(request->capabilities, "experimental"), CODE_ALONE);
     enum mcp_version version = request->version;
 
     return (struct invocation_client){
@@ -88,8 +90,8 @@ struct invocation_client capabilities_of_client(const struct mcp_request *reques
         .can_elicit_url = version >= MCP_2025_11_25 && json_object_get(elicitation, "url"),
         .can_sample = json_object_get(request->capabilities, "sampling") != NULL,
         .knows_links = version >= MCP_2025_06_18,
-        .sends_code_alone =
-            json_object_get(json_object_get(request->capabilities, "experimental"), CODE_ALONE),
+        .sends_code_alone = code_alone != NULL,
+        .reads_installs = json_is_true(json_object_get(code_alone, "installs")),
         .can_list_roots = json_object_get(request->capabilities, "roots") != NULL,
     };
 }

@@ -38,6 +38,7 @@ struct invocation_client {
     bool can_list_roots;   /* the directories that it works in */
     bool knows_links;      /* content of type resource_link */
     bool sends_code_alone; /* its model writes the code of a call, and a program all else */
+    bool reads_installs;   /* it reads `pip install` in that code, and has it carried out */
 };
 
 /* The form of a tool's results: text for a model alone, or the structured form for a program too.

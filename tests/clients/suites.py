@@ -15,6 +15,7 @@ AUTOGEN_DIFFERENT = {
     "test_execute_multiple_code_blocks_error": "tracebacks are Python's, not IPython's",
     "test_execute_code_with_image_output": "the name of a picture's file stands for it, not its repr()",
     "test_execute_code_with_html_output": "imports IPython, which is not installed there",
+    "venv_in_local_relative_path": "the Python of a venv in work_dir is another, as code could change that",
     # These reach for a package index.
     "test_can_load_function_with_reqs": "installs a package from the network",
     "test_fails_for_function_incorrect_dep": "installs a package from the network",
@@ -25,6 +26,7 @@ AG2_DIFFERENT = {
     "test_commandline_executor_init": "missing directories above work_dir are made, too",
     "test_local_commandline_code_executor_save_files": "a comment names a file only with the word `filename:`",
     "test_dangerous_commands": "shell commands are not judged by their spelling",
+    "python_env_in_local_relative_path": "the Python of a venv in work_dir is another, as code could change that",
     "test_setup_functions": "calls a private method, or looks at how Path.write_text is called",
     "test_execute_code_bash_script and DockerJupyterExecutor": "needs IPython in the image",
     "test_save_html and DockerJupyterExecutor": "needs IPython in the image",

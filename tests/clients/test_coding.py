@@ -227,6 +227,24 @@ print(json.dumps([len(kept), children]))
     assert said == [2, []]
 
 
+def test_a_directory_has_nothing_of_ours_when_its_executor_has_ended(tmp_path):
+    before, after, own = program(tmp_path, """
+import gc
+os.mkdir("own")
+open("own/script.py", "w").close()
+for folder in ("coding", "own"):
+    executor = LocalCommandLineCodeExecutor(work_dir=folder, timeout=20)
+    run(executor, ("sh", "# filename: a.sh\\necho 1"), ("python", "print(1)"))
+    there = os.listdir(folder)
+    del executor
+    gc.collect()
+    seen = seen + [os.listdir(folder)] if folder == "own" else [there, os.listdir(folder)]
+print(json.dumps(seen))
+""")
+    assert "script.py" in before and "script.py" in own
+    assert sorted(name for name in after if not name.startswith("tmp_code_")) == ["a.sh"]
+
+
 def test_pip_is_quiet_as_in_autogen(tmp_path):
     seen = program(tmp_path, """
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
@@ -262,5 +280,5 @@ def test_a_model_reads_of_no_argument_that_the_executors_lack(tmp_path):
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=20)
 print(json.dumps(run(executor, ("python", "import nothing_like_it"))))
 """)
-    assert answer["exit_code"] == 1 and "Calls cannot ask for packages here" in answer["output"], answer
+    assert answer["exit_code"] == 1 and "run a block of bash with `pip install PACKAGE` first" in answer["output"], answer
     assert "environment_definition" not in answer["output"]

@@ -210,6 +210,18 @@ def test_a_build_reads_no_netrc(tmp_path, index, installer):
     assert output(tmp_path / "new", TELL, "hostile", pip_index_url=index.url, allow_source_builds=True) == "sees nothing\n"
 
 
+def test_a_build_reads_no_file_that_settings_name_which_the_installer_is_told_not_to_read(
+        tmp_path, monkeypatch, index, installer):
+    (tmp_path / "secret").write_text(SECRET)
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    for name in ("pip/pip.conf", "uv/uv.toml"):
+        settings = tmp_path / "home" / ".config" / name
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[global]\ncert = {tmp_path}/secret\n")
+    with_looking_build(tmp_path, tmp_path / "secret")
+    assert output(tmp_path / "new", TELL, "hostile", pip_index_url=index.url, allow_source_builds=True) == "sees nothing\n"
+
+
 def test_a_build_does_not_begin_where_a_variable_has_a_password(tmp_path, monkeypatch, index, installer):
     with_looking_build(tmp_path)
     monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("://", f"://name:{SECRET}@"))

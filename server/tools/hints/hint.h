@@ -34,6 +34,7 @@ struct hint_facts {
                                                  may name */
     const struct caller_rules *rules;         /* NULL: his calls may define no environment */
     bool has_code_alone; /* the model has written the code of the call, and no other argument */
+    bool reads_installs; /* see struct invocation_client */
     bool is_at_terminal; /* a person reads the hint and has made no call (`pyexecd run`) */
 
     struct traceback failure; /* how the script ended; hints_find() fills it in */

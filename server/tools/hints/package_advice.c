@@ -186,6 +186,27 @@ static char *package_advice_type(const struct hint_facts *facts, const json_t *p
     return memory_format("To have it, add --with %s.", list);
 }
 
+/* For a model whose client reads the commands that install something. A program is a cell there. */
+static char *package_advice_install(const struct hint_facts *facts, const json_t *packages)
+{
+    const json_t *package;
+    size_t i;
+    char *names = packages ? memory_copy_string("") : memory_copy_string(" PACKAGE");
+    AUTO_FREE char *command = NULL;
+
+    json_array_foreach (packages, i, package) {
+        AUTO_FREE char *before = names;
+
+        names = memory_format("%s %s", before, json_string_value(package));
+    }
+    command = names;
+    return hint_is_program(facts)
+               ? memory_format("To have %s, run the line `%%pip install%s` first.",
+                               packages ? "that" : "packages", command)
+               : memory_format("To have %s, run a block of bash with `pip install%s` first.",
+                               packages ? "that" : "packages", command);
+}
+
 char *package_advice(const struct hint_facts *facts, const json_t *packages)
 {
     const struct environment *environment = package_advice_find(facts, packages);
@@ -196,6 +217,8 @@ char *package_advice(const struct hint_facts *facts, const json_t *packages)
     if (environment)
         return memory_format("Environment \"%s\" has %s: call with environment: \"%s\"%s.",
                              environment->name, list, environment->name, hint_new_session(facts));
+    if (facts->reads_installs)
+        return package_advice_install(facts, packages);
     if (facts->rules && !facts->has_code_alone)
         return package_advice_define(facts, packages);
     if (facts->rules && hint_is_program(facts))

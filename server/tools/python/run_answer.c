@@ -50,6 +50,7 @@ static json_t *run_answer_find_hints(const struct invocation *invocation, struct
     facts->earlier = earlier_names_of(host->earlier, directory);
     facts->environment = facts->run->setting->environment;
     facts->has_code_alone = invocation->client.sends_code_alone;
+    facts->reads_installs = invocation->client.reads_installs;
     facts->offered = facts->has_code_alone ? none : offered;
     facts->rules = offer.rules;
     return hints_find(facts);

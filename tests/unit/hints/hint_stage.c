@@ -204,6 +204,7 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
         .offered = offered,
         .rules = each->flags & MAY_DEFINE ? stage->rules : NULL,
         .has_code_alone = each->flags & CODE_ALONE,
+        .reads_installs = each->flags & READS_INSTALLS,
         .is_at_terminal = each->flags & AT_TERMINAL,
     });
     json_object_del(stage->small.definition, "pip_packages");

@@ -57,9 +57,10 @@ enum {
     HAS_HOSTS = 1 << 7,  /* that it reaches */
     IN_CELL = 1 << 8,    /* of a session */
     IN_CONTAINER = 1 << 9,
-    IN_PROJECT = 1 << 10,   /* the working directory is the operator's */
-    HAS_PACKAGES = 1 << 11, /* the environment is a venv with some */
-    CODE_ALONE = 1 << 12,   /* the model has written no other argument */
+    IN_PROJECT = 1 << 10,     /* the working directory is the operator's */
+    HAS_PACKAGES = 1 << 11,   /* the environment is a venv with some */
+    CODE_ALONE = 1 << 12,     /* the model has written no other argument */
+    READS_INSTALLS = 1 << 13, /* of the client, in the code */
 };
 
 struct hint_case {

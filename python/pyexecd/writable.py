@@ -1,0 +1,80 @@
+"""What code can write, and what leads there: nothing of it may count for what runs outside of the sandbox of code."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set
+from urllib.parse import unquote
+
+MOST_LINKS = 40  # on the way to a file, as the kernel has it
+
+# Neither pip nor uv reads a file of settings or of passwords: code could have written it, or what it leads to.
+NO_FILES = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", "NETRC": "", "PIP_KEYRING_PROVIDER": "disabled"}
+INSTALLER = re.compile(r"PIP_|UV_|NETRC\Z", re.IGNORECASE)
+# What the variables of a program may say to an installer: where packages come from, and how patient it is.
+SOURCE = re.compile(r"PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUSTED_HOST|CERT|PROXY|TIMEOUT|"
+                    r"DEFAULT_TIMEOUT|RETRIES)|"
+                    r"UV_(?:INDEX|INDEX_\w+|EXTRA_INDEX_URL|DEFAULT_INDEX|NO_INDEX|FIND_LINKS|INSECURE_HOST|"
+                    r"HTTP_TIMEOUT|HTTP_RETRIES)")
+FILES = {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+ADDRESS = re.compile(r"(?:[^/=]*=)?(?:file:(?://[^/]*)?)?", re.IGNORECASE)
+
+
+# Where code of this program can write, or could: several executors may use what one of them can change.
+_places: Set[str] = set()
+
+
+class Writable:
+    """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY, and
+    those of all others of this program."""
+
+    def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str") -> None:
+        _places.update(os.path.realpath(each) for each in (directory, *definition.get("write", ())))
+
+    def leads(self, path: str) -> bool:
+        """Whether PATH lies in a place of code, or the way to it leads through one."""
+        return any(lies_in(step, place) for step in steps(path) for place in _places.copy())
+
+    def variables(self) -> Dict[str, str]:
+        """The variables of this program for a server that installs packages, without what leads to places of code."""
+        kept = {name: value for name, value in os.environ.items() if self._is_kept(name, value)}
+        path = [each for each in kept.get("PATH", os.defpath).split(os.pathsep)
+                if os.path.isabs(each) and not self.leads(each)]
+        return {**kept, **NO_FILES, "PATH": os.pathsep.join(path)}
+
+    def _is_kept(self, name: str, value: str) -> bool:
+        is_of_installer = INSTALLER.match(name) is not None
+        if is_of_installer and not SOURCE.fullmatch(name):
+            return False
+        return not (is_of_installer or name in FILES) or not any(map(self.leads, paths_in(value)))
+
+
+def lies_in(path: str, place: str) -> bool:
+    """Whether PATH, by its name, is PLACE or lies in it."""
+    return os.path.commonpath([path, place]) == place
+
+
+def steps(path: str) -> Iterator[str]:
+    """The files that the kernel looks at on its way to PATH, each by a name without links before its last part."""
+    parts, here, links = parts_of(path if os.path.isabs(path) else os.path.join(os.getcwd(), path)), os.sep, 0
+    while parts and links <= MOST_LINKS:
+        part = parts.pop()
+        here = os.path.dirname(here) if part == os.pardir else os.path.join(here, part)
+        yield here
+        if os.path.islink(here):
+            links += 1
+            target = os.readlink(here)
+            here = os.sep if os.path.isabs(target) else os.path.dirname(here)
+            parts += parts_of(target)
+
+
+def parts_of(path: str) -> List[str]:
+    """The names that PATH is made of, the last one first."""
+    return [each for each in path.split(os.sep)[::-1] if each not in ("", os.curdir)]
+
+
+def paths_in(value: str) -> List[str]:
+    """The absolute paths in VALUE of a variable, also those of addresses."""
+    words: Sequence[str] = [ADDRESS.sub("", each, count=1) for each in (value, *re.split(r"[\s,]+", value))]
+    return [each for word in words for each in (word, unquote(word)) if os.path.isabs(each)]
