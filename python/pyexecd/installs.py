@@ -16,7 +16,7 @@ from typing import Awaitable, Callable, Iterator, List, Pattern, Tuple
 # Whether the packages are there, and what to say of that.
 Install = Callable[[List[str]], Awaitable[Tuple[bool, str]]]
 
-PIP = r"(?:(?:python3?|\{sys\.executable\})[ \t]+-m[ \t]+)?pip3?[ \t]+install\b"
+PIP = r"(?:uv[ \t]+pip|(?:(?:python3?|\{sys\.executable\})[ \t]+-m[ \t]+)?pip3?)[ \t]+install\b"
 SHELL = re.compile(rf"(?P<before>(?:^|&&|;|\|\|)[ \t]*){PIP}", re.MULTILINE)
 CELL = re.compile(rf"^(?P<before>[ \t]*)[!%][ \t]*{PIP}", re.MULTILINE)
 # One part of the arguments. A pattern of all of them would try each part in several ways.
@@ -25,6 +25,8 @@ SHELL_END = re.compile(r"[;&|#\n]|\Z")
 CELL_END = re.compile(r"[|#\n]|\Z")
 # A word of the arguments, or the blanks between two. Each character belongs to one alternative, so none is tried twice.
 WORD = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|\s+|["']""")
+# A part of a shell's text, which ends before a quote that nothing closes.
+TEXT = re.compile(r"""[^'"\\#]+|\\.|(?<![^\s;&|(])#[^\n]*|[#\\]|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 DUPLICATION = re.compile(r"[0-9]?>&[0-9]")
 REDIRECTION = re.compile(r"([&0-9]?>{1,2})([^\s=>&\"']*)")
 TARGET = re.compile(r"[^\s=>&\"']+")
@@ -43,7 +45,7 @@ UPGRADE = {"-U", "--upgrade"}
 # AutoGen itself writes `-qqq`; what is installed is said all the same.
 HARMLESS = {"-qqq", "--user", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
             "--break-system-packages", "--prefer-binary", "--no-warn-script-location", "--no-warn-conflicts",
-            "--no-color", "-v", "-vv", "--verbose"}
+            "--no-color", "-v", "-vv", "--verbose", "--system"}
 WITH_VALUE = {"--progress-bar", "--timeout", "--default-timeout", "--retries", "--root-user-action",
               "--upgrade-strategy"}
 HELP = {"-h", "--help"}
@@ -187,8 +189,15 @@ def is_left(code: str, start: int) -> bool:
     """Whether what begins at START of CODE is left to the shell: text in quotes, or in or behind a document of the
     script's own, and what goes to a virtual environment that the script has made or entered."""
     before = code[:start]
-    line = before[before.rfind("\n") + 1:]
-    return bool("<<" in before or line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or OWN_VENV.search(before))
+    return bool("<<" in before or OWN_VENV.search(before)) or is_quoted(before)
+
+
+def is_quoted(before: str) -> bool:
+    """Whether what follows BEFORE, a shell's text, stands in quotes."""
+    end = 0
+    while match := TEXT.match(before, end):
+        end = match.end()
+    return end < len(before)
 
 
 async def in_cell(code: str, install: Install) -> str:

@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import secrets
 import shutil
 import stat
@@ -40,7 +41,10 @@ print(f"Successfully installed {{installed}}" if installed else "", end="")
 """
 # What the server says before the words of the installer.
 FAILED = 'The run failed: cannot prepare environment "packages": '
+# How pip and uv say that requirements contradict each other.
+CONFLICT = re.compile(r"ResolutionImpossible|conflict|No solution found")
 PREFIX = "overlay-"
+MOST_REPORT = 2_000  # characters; an installed package can add any, as each Python that starts runs it
 CLOSED = "the executor was closed meanwhile"
 MOST = 100  # installations of an executor, each of which takes its time and its disk for a while
 
@@ -192,16 +196,33 @@ class Overlay:
         async with self._turn():
             if self._attempts >= MOST:
                 return False, f"pip install: there were {MOST} installations, and no more are made"
-            there = versions_in(definition.packages_beneath(self._beneath))
+            there = self._there()
             satisfied = [each for each in requirements if installs.is_name(each) and installs.name_of(each) in there]
             wanted = [each for each in requirements if each not in satisfied]
-            lines = "".join(f"Requirement already satisfied: {each}=={there[installs.name_of(each)]}\n"
-                            for each in satisfied)
+            lines = "".join(f"Requirement already satisfied: {there[installs.name_of(each)]}\n" for each in satisfied)
             try:
-                result = await self._make(joined(self._requirements, wanted), REPORT.format(wanted)) if wanted else None
+                return True, (lines + (await self._add(wanted) if wanted else "")).rstrip("\n")
             except PyexecdError as error:
                 return False, lines + str(error)
-            return True, lines + result.stdout if result else lines.rstrip()
+
+    def _there(self) -> Dict[str, str]:
+        """What there is of the packages beneath and of those that were asked for, by their names."""
+        beneath = versions_in(definition.packages_beneath(self._beneath))
+        return {**{name: f"{name}=={version}" for name, version in beneath.items()},
+                **{installs.name_of(each): each for each in self._requirements}}
+
+    async def _add(self, wanted: List[str]) -> str:
+        """Installs WANTED; what to say of it. Raises PyexecdError. As with pip, which asks nobody about what was
+        installed before, an earlier requirement that does not go with WANTED is only a name."""
+        report = REPORT.format(wanted)
+        try:
+            result = await self._make(joined(self._requirements, wanted), report)
+        except PyexecdError as error:
+            names = [installs.name_of(each) for each in self._requirements]
+            if names == self._requirements or not CONFLICT.search(str(error)):
+                raise
+            result = await self._make(joined(names, wanted), report)
+        return printable(result.stdout)[:MOST_REPORT]
 
     async def carried_out(self, language: str, code: str) -> str:
         """CODE of a block in LANGUAGE, whose commands that install something have been carried out."""
@@ -216,6 +237,11 @@ class Overlay:
         if self._lock is None:
             self._lock = asyncio.Lock()
         return self._lock
+
+
+def printable(text: str) -> str:
+    """TEXT without characters that steer a terminal or end a command."""
+    return "".join(each for each in text if each == "\n" or each.isprintable())
 
 
 def joined(earlier: Sequence[str], later: Sequence[str]) -> List[str]:

@@ -140,6 +140,24 @@ def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed)
     assert conflict["exit_code"] == 1 and "gadget==3.0" in conflict["output"]
 
 
+def test_a_requirement_of_before_gives_way_to_one_that_needs_more(executed, index):
+    wheels.wheel(index.folder, "needy", requires=["gadget>=2"])
+    again, needy = executed(
+        LOCAL, [["sh", "pip install gadget==1.0 && pip install gadget"], ["python", VERSION]],
+        [["sh", "pip install needy"], ["python", "import needy"], ["python", VERSION]])
+    assert again["output"] == "Successfully installed gadget-1.0\nRequirement already satisfied: gadget==1.0\n1.0\n"
+    assert needy["output"] == "Successfully installed needy-1.0\n2.0\n", needy
+
+
+@pytest.mark.parametrize("name, language, install", [(LOCAL, "sh", "pip install {}"), (JUPYTER, "python", "%pip install {}")])
+def test_what_a_package_prints_spoils_no_block(executed, index, name, language, install):
+    wheels.wheel(index.folder, "loud", modules={
+        "loud.py": "", "loud.pth": "import sys; sys.stdout.write(chr(0) + chr(27) + '[2J' + 'x' * 1000000 + '\\n')\n"})
+    (seen,) = executed(name, [[language, install.format("loud")], [language, install.format("gadget==1.0")]])
+    assert seen["exit_code"] == 0 and len(seen["output"]) < 10_000, seen
+    assert not {"\0", "\x1b"}.intersection(seen["output"])
+
+
 @pytest.mark.parametrize("arguments, named", [
     ("-r requirements.txt", "-r"), ("-e .", "-e"), ("-i http://elsewhere gadget", "-i"),
     ("--target=lib gadget", "--target=lib"), ("./gadget", "./gadget"), ("git+https://elsewhere/gadget", "git+https")])
@@ -690,7 +708,10 @@ def carried_out(form, code):
     ("python3 -m pip install --user -U \\\n  a \\\n  b==2", [["a>=0", "b==2"]]), ("  pip install a # b", [["a"]]),
     ("pip install a && pip install b; pip install c", [["a"], ["b"], ["c"]]), ("cd x && pip install a", [["a"]]),
     ("pip install --retries 3 --timeout=9 a", [["a"]]), ("pip install a~=1.0,!=1.1", [["a~=1.0,!=1.1"]]),
-    ("pip install a > log 2>&1", [["a"]]), ("pip install 'a > 2' b >log", [["a > 2", "b"]]), ("pip install a 2> log b", [["a", "b"]]), ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
+    ("pip install a > log 2>&1", [["a"]]), ("pip install 'a > 2' b >log", [["a > 2", "b"]]), ("pip install a 2> log b", [["a", "b"]]), ("uv pip install --system a", [["a"]]), ("echo uv pip install a", []),
+    ("echo \"it's\"; pip install a", [["a"]]), ("# don't\npip install a", [["a"]]), ("echo x\\' && pip install a", [["a"]]),
+    ("echo 'x\npip install a\n'", []), ('echo "x\n\\"\npip install a\n"', []),
+    ("echo pip install a", []), ("pip installer a", []), ("pip install $A", []),
     ("pip install `cat a`", []), ("echo 'x && pip install a'", []), ("cat > x <<END\npip install a\nEND\n", []),
     ("python3 -m venv e && . e/bin/activate && pip install a", []), ("source e/bin/activate\npip install a", []),
     ("# pip install a", []), ("pip download a", []), ("pip install --help", [])])
