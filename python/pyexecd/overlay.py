@@ -222,7 +222,7 @@ class Overlay:
             if names == self._requirements or not CONFLICT.search(str(error)):
                 raise
             result = await self._make(joined(names, wanted), report)
-        return printable(result.stdout)[:MOST_REPORT]
+        return printable(result.stdout)[-MOST_REPORT:]
 
     async def carried_out(self, language: str, code: str) -> str:
         """CODE of a block in LANGUAGE, whose commands that install something have been carried out."""
