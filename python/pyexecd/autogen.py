@@ -139,7 +139,7 @@ class CommandLineExecutor(CodeExecutor):
 
     async def _load_functions(self, cancellation_token: CancellationToken) -> None:
         code = functions.source(self._functions)
-        write_file(self.work_dir / f"{self._functions_module}.py", code)
+        write_file(self._started_place().directory / f"{self._functions_module}.py", code)
         loaded = await self._run("python", code, cancellation_token)
         if loaded.exit_code != 0:
             raise ValueError(f"Functions failed to load: {loaded.output}")
@@ -150,6 +150,7 @@ class CommandLineExecutor(CodeExecutor):
         output: List[str] = []
         files: List[pathlib.Path] = []
         exit_code = 0
+        directory = self._started_place().directory
         for block in code_blocks:
             language = blocks.language_of(block.language)
             if language is None:
@@ -158,7 +159,7 @@ class CommandLineExecutor(CodeExecutor):
                 break
             code = blocks.quiet(language, block.code)
             ended = await self._run(language, code, cancellation_token)
-            files.append(blocks.settle_file(self.work_dir, language, code, ended.file, self._keep_files))
+            files.append(blocks.settle_file(directory, language, code, ended.file, self._keep_files))
             output.append(ended.output)
             exit_code = ended.exit_code
             if exit_code != 0:
@@ -342,7 +343,7 @@ class DockerCommandLineCodeExecutor(CommandLineExecutor, Component[DockerConfig]
         if not self._init_command or self._prepared:
             return None
         ended = await super()._run("sh", self._init_command, cancellation_token)
-        blocks.settle_file(self.work_dir, "sh", self._init_command, ended.file, keep=False)
+        blocks.settle_file(self._started_place().directory, "sh", self._init_command, ended.file, keep=False)
         self._prepared = ended.exit_code == 0
         return None if self._prepared else ended
 

@@ -83,20 +83,18 @@ def own_script(directory: Union[pathlib.Path, str]) -> Optional[pathlib.Path]:
     return None if os.path.lexists(script) else script
 
 
-def settle_file(directory: Union[pathlib.Path, str], language: str, code: str, saved: Optional[str],
-                keep: bool) -> pathlib.Path:
-    """The path of the file of a block in DIRECTORY, where the server has SAVED it (None: nowhere). A file that
-    the code has not named has AutoGen's name if it is to be kept; if not it is gone, and one that an earlier program
-    has left as well."""
-    directory = pathlib.Path(directory)
+def settle_file(directory: pathlib.Path, language: str, code: str, saved: Optional[str], keep: bool) -> pathlib.Path:
+    """The path of the file of a block in DIRECTORY, to which no link leads, where the server has SAVED it (None:
+    nowhere). A file that the code has not named has AutoGen's name if it is to be kept; if not it is gone, and one that
+    an earlier program has left as well."""
     if is_named(code) and saved:
         return directory / saved
     path = directory / temporary_name(language, code)
     try:
         if saved:
-            (directory / saved).unlink(missing_ok=True)
+            place.remove_file(directory / saved)
         elif not keep:
-            path.unlink(missing_ok=True)
+            place.remove_file(path)
         if keep:
             place.write_file(path, code)
     except OSError as error:

@@ -97,7 +97,7 @@ class CommandLineExecutor:
                 break
             code = blocks.quiet(language, block.code)
             ended = self._run(language, code)
-            path = blocks.settle_file(self.work_dir, language, code, ended.file, keep=True).resolve()
+            path = blocks.settle_file(self._started_place().directory, language, code, ended.file, keep=True)
             files.append(path)
             saved = ended.exit_code == 0 and not self.execution_policies[language]
             output += f"Code saved to {path}\n" if saved else ended.output
@@ -165,7 +165,7 @@ class LocalCommandLineCodeExecutor(CommandLineExecutor):
 
     def _load_functions(self) -> None:
         code = functions.source(self._functions)
-        write_file(self.work_dir / f"{self.functions_module}.py", code)
+        write_file(self._started_place().directory / f"{self.functions_module}.py", code)
         loaded = self._run("python", code)
         if loaded.exit_code != 0:
             raise ValueError(f"Functions failed to load: {loaded.output}")

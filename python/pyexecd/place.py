@@ -15,7 +15,7 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Any, AsyncIterator, Coroutine, Dict, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, AsyncIterator, Coroutine, Dict, Iterator, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import AsyncClient, AsyncSession
 from .definition import accepted, beneath
@@ -70,7 +70,8 @@ class Place:
         self._timeout = timeout
         self._overlay = overlay
         self._installs = installs and overlay is not None
-        self._directory = directory
+        # A link that code puts into its way later leads nowhere.
+        self._directory = None if directory is None else pathlib.Path(directory).resolve()
         self._policies = policies or {}
         self._environment: Mapping[str, Any] = beneath(environment) if overlay else environment
         self._session: Optional[AsyncSession] = None
@@ -87,7 +88,7 @@ class Place:
             "environments": {"code": accepted(self._environment)}, "default_environment": "code",
             "code_blocks": self._policies, "sessions": {}, "timeout": self._timeout, "max_timeout": LONGEST_TIMEOUT}
         if self._directory is not None:
-            config["working_directory"] = str(pathlib.Path(self._directory).resolve())
+            config["working_directory"] = str(self._directory)
         if self._overlay:
             client = AsyncClient(config=self._overlay.written(config), environ=self._overlay.variables())
         else:
@@ -128,6 +129,12 @@ class Place:
             del self._used[client]
         if self._overlay and self._session is None:  # What a session has imported may lie in any of them.
             self._overlay.forget(self._used.values())
+
+    @property
+    def directory(self) -> pathlib.Path:
+        """The directory that code runs in, unless it is a temporary one, by a path without links."""
+        assert self._directory
+        return self._directory
 
     def start(self) -> Future[AsyncClient]:
         """Starts the server; a future of that. Without it the first call does."""
@@ -195,7 +202,7 @@ class Place:
         """Writes CODE, as the model has it, to FILE, but in no directory that code can have put a link in place of."""
         if self._directory is not None and file and os.sep not in file:
             with contextlib.suppress(OSError):  # a script can have put anything there
-                write_file(pathlib.Path(self._directory) / file, code)
+                write_file(self._directory / file, code)
 
     def run_cell(self, code: str) -> Future[Result]:
         """Runs CODE in the session of this place, which begins with its first cell and, after its end, anew with
@@ -258,13 +265,33 @@ def end(clients: Sequence[AsyncClient], script: Optional[pathlib.Path], process:
         client.close_now()
     if script is not None and os.getpid() == process:
         with contextlib.suppress(OSError):  # a script can have put anything there
-            script.unlink()
+            remove_file(script)
+
+
+@contextlib.contextmanager
+def opened(directory: pathlib.Path) -> Iterator[int]:
+    """A descriptor of DIRECTORY, to which no link leads. Raises OSError where a script has put one into the way."""
+    with contextlib.ExitStack() as stack:
+        here: Optional[int] = None
+        for part in directory.parts:
+            here = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            stack.callback(os.close, here)
+        assert here is not None
+        yield here
+
+
+def remove_file(path: pathlib.Path) -> None:
+    """Removes the file at PATH, which may be missing, from a directory that scripts have written to."""
+    with opened(path.parent) as directory, contextlib.suppress(FileNotFoundError):
+        os.unlink(path.name, dir_fd=directory)
 
 
 def write_file(path: pathlib.Path, text: str) -> None:
     """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
     replaced, and never followed."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, stat.S_IRUSR | stat.S_IWUSR)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    remove_file(path)
+    with opened(path.parent) as directory:
+        descriptor = os.open(path.name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=directory)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
