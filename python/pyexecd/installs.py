@@ -6,7 +6,6 @@ carries out what stands there, and the code says how that has ended.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import itertools
 import re
@@ -27,6 +26,9 @@ CELL_END = re.compile(r"[|#\n]|\Z")
 WORD = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|\s+|["']""")
 # A part of a shell's text, which ends before a quote that nothing closes.
 TEXT = re.compile(r"""[^'"\\#]+|\\.|(?<![^\s;&|(])#[^\n]*|[#\\]|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+# The same of Python, where a quote alone belongs to a command of the cell.
+PYTHON = re.compile(r"""[^'"\\#]+|\\.|\\|#[^\n]*|'''(?:[^\\]|\\.)*?'''|\"""(?:[^\\]|\\.)*?\"""|"""
+                    r"""(?!'''|\""")(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|['"])""", re.DOTALL)
 DUPLICATION = re.compile(r"[0-9]?>&[0-9]")
 REDIRECTION = re.compile(r"([&0-9]?>{1,2})([^\s=>&\"']*)")
 TARGET = re.compile(r"[^\s=>&\"']+")
@@ -189,13 +191,13 @@ def is_left(code: str, start: int) -> bool:
     """Whether what begins at START of CODE is left to the shell: text in quotes, or in or behind a document of the
     script's own, and what goes to a virtual environment that the script has made or entered."""
     before = code[:start]
-    return bool("<<" in before or OWN_VENV.search(before)) or is_quoted(before)
+    return bool("<<" in before or OWN_VENV.search(before)) or is_quoted(before, TEXT)
 
 
-def is_quoted(before: str) -> bool:
-    """Whether what follows BEFORE, a shell's text, stands in quotes."""
+def is_quoted(before: str, part: Pattern[str]) -> bool:
+    """Whether what follows BEFORE, which is made of what PART matches, stands in quotes."""
     end = 0
-    while match := TEXT.match(before, end):
+    while match := part.match(before, end):
         end = match.end()
     return end < len(before)
 
@@ -203,28 +205,17 @@ def is_quoted(before: str) -> bool:
 async def in_cell(code: str, install: Install) -> str:
     """CODE of a cell, whose lines `!pip install` and `%pip install` have been carried out."""
     async def outcome(command: Found) -> str:
-        if HELP.intersection(command.arguments.split()):
+        if is_quoted(code[:command.start], PYTHON) or HELP.intersection(command.arguments.split()):
             return code[command.start:command.end]
         done, text = await carry_out(read(without_redirections(command.arguments)[0]), install)
         stream = "" if done else ", file=__import__('sys').stderr"
         return f"{command.before}print({text!r}{stream})" if text else f"{command.before}pass"
 
     commands = [lengthened(code, each) for each in found(code, CELL, CELL_END)] if len(code) <= MOST_CODE else []
-    return await replaced(code, iter(commands), outcome) if commands and not is_python(code) else code
+    return await replaced(code, iter(commands), outcome)
 
 
 def lengthened(code: str, command: Found) -> Found:
     """COMMAND with the rest of its line: a comment, or a program that would get what it prints."""
     end = code.find("\n", command.end)
     return dataclasses.replace(command, end=len(code) if end < 0 else end)
-
-
-def is_python(code: str) -> bool:
-    """Whether CODE is Python without commands, or cannot be read: what looks like a command is text in it."""
-    try:
-        ast.parse(code)
-    except SyntaxError:
-        return False
-    except (ValueError, RecursionError, MemoryError):
-        return True
-    return True
