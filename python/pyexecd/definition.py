@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import functions as program_functions
+from .process import find_program
 from .writable import Writable, lies_in
 
 MOST_BYTES = 64 * 1024
@@ -75,6 +76,15 @@ def held(definition: Definition, writable: Writable) -> Optional[Tuple[Definitio
     packages = root.resolve() / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
     named = [each for each in packages_in(root) if each == str(packages) and is_line(each)]
     return {**without(definition, PYTHON_KEYS), "type": "venv", "python_path": own}, named
+
+
+def of_server(writable: Writable) -> List[str]:
+    """What of this program's Python, of this package and of its server lies in WRITABLE. It runs outside of the sandbox
+    when something is installed, at the latest, so code may only read it."""
+    programs = os.path.dirname(os.path.realpath(find_program()))
+    helpers = os.path.join(programs, os.pardir, "libexec", "pyexecd")
+    folders = map(os.path.realpath, (sys.prefix, os.path.dirname(__file__), programs, helpers))
+    return [path for path in dict.fromkeys(folders) if os.path.isdir(path) and writable.holds(path)]
 
 
 def is_line(path: str) -> bool:

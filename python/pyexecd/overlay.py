@@ -8,16 +8,16 @@ sandbox that reaches the package index and nothing else. The Python beneath stay
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import fcntl
 import json
 import os
 import pathlib
 import re
 import secrets
-import shutil
 import stat
+import subprocess
 import tempfile
+import time
 import weakref
 from importlib import metadata
 from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -45,7 +45,10 @@ FAILED = 'The run failed: cannot prepare environment "packages": '
 CONFLICT = re.compile(r"ResolutionImpossible|conflict|No solution found")
 PREFIX = "overlay-"
 MOST_REPORT = 2_000  # characters; an installed package can add any, as each Python that starts runs it
+REPLACEABLE = ("pip install is not possible here, as it begins a new server: code of this program could have put a link in "
+               "place of {}. That takes a directory which lies in none of another executor")
 CLOSED = "the executor was closed meanwhile"
+MOST_SECONDS = 600  # that the commands of one block may take together, as a preparation elsewhere
 MOST = 100  # installations of an executor, each of which takes its time and its disk for a while
 
 
@@ -59,7 +62,7 @@ class Overlay:
         place, lock = made_place(state)
         # In a sandbox this is a name in a /tmp of its own; without one nobody else knows it.
         self._cache = f"/tmp/pyexecd-matplotlib-{secrets.token_hex(8)}"
-        self._remove = weakref.finalize(self, remove, [place, self._cache], lock, os.getpid())
+        self._remove = weakref.finalize(self, remove, place, self._cache, lock, os.getpid())
         self._place = place
         self._state = os.path.join(place, "state")
         self.directory = os.path.join(place, "packages")
@@ -70,6 +73,7 @@ class Overlay:
         self._client: Optional[AsyncClient] = None
         self._requirements: List[str] = []
         self._attempts = 0
+        self._begun = time.monotonic()
         self._is_closed = False
         self._paths: List[str] = []
         self._lock: Optional[asyncio.Lock] = None
@@ -119,6 +123,7 @@ class Overlay:
         cannot be made."""
         async with self._turn():
             if self._is_needed and not self._paths:
+                self._begun = time.monotonic()
                 await self._make([], "")
             if not self._paths:
                 return None
@@ -139,6 +144,8 @@ class Overlay:
         keys = self._keys(path, requirements)
         if keys.get("network") is True:
             del keys["network"]  # of code, but not of installers
+        patience = keys.get("prepare_timeout", MOST_SECONDS) - (time.monotonic() - self._begun)
+        keys["prepare_timeout"] = max(1, patience)
         try:
             result = await self._run(keys, code)
             if result.is_error:
@@ -162,7 +169,8 @@ class Overlay:
         """Runs CODE in a server of its own, which prepares the environment of KEYS. Raises PyexecdError."""
         config = {"environments": {"packages": definition.accepted(keys)}, "default_environment": "packages"}
         variables = {**self.variables(), "XDG_STATE_HOME": self._state}
-        client = self._client = AsyncClient(config=self.written(config), environ=variables)
+        # A server shows scripts without a network where it was started: the files of this program.
+        client = self._client = AsyncClient(config=self.written(config), environ=variables, cwd=self.directory)
         try:
             if self._is_closed:  # before close() could find the client
                 raise PyexecdError(CLOSED)
@@ -196,6 +204,9 @@ class Overlay:
         async with self._turn():
             if self._attempts >= MOST:
                 return False, f"pip install: there were {MOST} installations, and no more are made"
+            replaceable = self._writable.replaceable()
+            if replaceable:
+                return False, REPLACEABLE.format(replaceable)
             there = self._there()
             satisfied = [each for each in requirements if installs.is_name(each) and installs.name_of(each) in there]
             wanted = [each for each in requirements if each not in satisfied]
@@ -226,10 +237,12 @@ class Overlay:
 
     async def carried_out(self, language: str, code: str) -> str:
         """CODE of a block in LANGUAGE, whose commands that install something have been carried out."""
+        self._begun = time.monotonic()
         return await installs.in_shell(code, self.install) if language in ("bash", "sh") else code
 
     async def carried_out_in_cell(self, code: str) -> str:
         """The same of a cell."""
+        self._begun = time.monotonic()
         return await installs.in_cell(code, self.install)
 
     def _turn(self) -> asyncio.Lock:
@@ -321,34 +334,40 @@ def append(path: str, text: str) -> None:
         file.write(text)
 
 
-def remove(directories: Sequence[str], lock: int, process: int) -> None:
-    """Removes DIRECTORIES and gives LOCK back, in the process that has made them, and not in one that was forked."""
+def remove(place: str, cache: str, lock: int, process: int) -> None:
+    """Removes PLACE and CACHE, and gives LOCK back, in the process that has made them, and not in one that was forked.
+    Code that has the /tmp of this machine can have made CACHE a link: that alone goes then."""
     if os.getpid() == process:
-        for directory in directories:
-            remove_tree(directory)
+        execute("rm", "-rf", cache)
+        remove_tree(place)
         os.close(lock)
 
 
 def remove_tree(directory: str) -> None:
-    """Removes DIRECTORY with all that it holds, also what a package has made read-only."""
-    for path, folders, _ in os.walk(directory):  # from above, so each can be listed when its turn comes
-        for folder in (os.path.join(path, each) for each in folders):
-            with contextlib.suppress(OSError):
-                if not os.path.islink(folder):
-                    os.chmod(folder, 0o700)
-    shutil.rmtree(directory, ignore_errors=True)
+    """Removes DIRECTORY, which no code can replace, with all that it holds: also what a package has made read-only, or
+    deeper than functions of Python go."""
+    execute("chmod", "-R", "u+rwx", directory)
+    execute("rm", "-rf", directory)
+
+
+def execute(*command: str) -> None:
+    """Executes a program of the system, and waits for its end."""
+    subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.defpath},
+                   start_new_session=True, check=False)
 
 
 def held(environment: Mapping[str, Any],
          directory: definition.Directory) -> Tuple[Mapping[str, Any], Optional[Overlay]]:
     """ENVIRONMENT for code that runs in DIRECTORY, and its overlay; or None where code can install by itself: in a
     container, and without a sandbox, which a Python that code can change does not get."""
+    writable = Writable(environment, directory)
     if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
         return environment, None
-    writable = Writable(environment, directory)
     found = definition.held(environment, writable)
     if found is None:
         return environment, None
     environment, named = found
+    kept = definition.of_server(writable)
+    environment = {**environment, "read": [*environment.get("read", ()), *kept]} if kept else environment
     made = Overlay(environment, writable, named)
     return made.without_caches(environment), made

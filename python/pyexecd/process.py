@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -30,8 +31,10 @@ LINE_BYTES = 1000
 log = logging.getLogger("pyexecd")
 
 
+@functools.lru_cache(maxsize=None)
 def find_program() -> str:
-    """The path of the program: beside this Python, where this environment has its scripts, or on PATH.
+    """The path of the program: beside this Python, where this environment has its scripts, or on PATH. It is looked for
+    once: later, scripts may have put another one into these places.
 
     Raises ConnectionLost if it is in none of these places."""
     import shutil
@@ -41,12 +44,12 @@ def find_program() -> str:
     for folder in folders:
         found = folder and shutil.which(PROGRAM, path=folder)
         if found:
-            return found
+            return os.path.abspath(found)
     found = shutil.which(PROGRAM)
     if not found:
         raise ConnectionLost(f"the program {PROGRAM} is neither beside {sys.executable} nor on PATH; "
                              "install it, or name it with command=")
-    return found
+    return os.path.abspath(found)
 
 
 _started: weakref.WeakSet[Process] = weakref.WeakSet()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set
 from urllib.parse import unquote
+
+from .errors import PyexecdError
 
 MOST_LINKS = 40  # on the way to a file, as the kernel has it
 
@@ -27,14 +29,28 @@ _places: Set[str] = set()
 
 class Writable:
     """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY, and
-    those of all others of this program."""
+    those of all others of this program. Raises PyexecdError if one of these can have led this code elsewhere."""
 
     def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str") -> None:
-        _places.update(os.path.realpath(each) for each in (directory, *definition.get("write", ())))
+        links = [step for step in steps(os.fspath(directory)) if os.path.islink(step) and self.leads(step)]
+        if links:
+            raise PyexecdError(f"{links[0]} is a link, which code of this program can have made")
+        self._own = [os.path.realpath(each) for each in (directory, *definition.get("write", ()))]
+        self._named = [*self._own, *definition.get("read", ())]
+        _places.update(self._own)
+
+    def holds(self, path: str) -> bool:
+        """Whether PATH, which has no link, lies in a place of this code, and is none itself."""
+        return path not in self._own and any(lies_in(path, place) for place in self._own)
 
     def leads(self, path: str) -> bool:
         """Whether PATH lies in a place of code, or the way to it leads through one."""
         return any(lies_in(step, place) for step in steps(path) for place in _places.copy())
+
+    def replaceable(self) -> Optional[str]:
+        """What is named to each server of this code, and lies where code can put a link in its place; or None."""
+        return next((path for path in self._named for place in _places.copy()
+                     if path != place and lies_in(path, place)), None)
 
     def variables(self) -> Dict[str, str]:
         """The variables of this program for a server that installs packages, without what leads to places of code."""

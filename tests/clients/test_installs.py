@@ -319,6 +319,7 @@ def test_a_build_reads_no_password(executed, index, tmp_path):
     "pip install " + "2>&1" * 900 + "(", "pip install " + "1>&2 " * 19000 + "`", "pip install " + '"' * 90000, ";" * 99000,
     " \t" * 49000, "pip install " + " " * 90000 + "(", "pip install a" + "[a," * 1000, "pip install " + "a-" * 95 + "!",
     "pip install a" + " >" * 1900, "!pip install a\n" + "(" * 90000, "!pip install a\nx = " + "-" * 90000 + "1", "!pip install a\nx='\0'",
+    "'\\'" * 30000 + "\n!pip install a", "'\n" * 40000 + "!pip install a", "'''\n" * 20000 + "!pip install a",
     "x" * 200000 + "\npip install a"])
 def test_code_that_is_hard_to_read_is_read_at_once(code):
     """A pattern that goes back takes longer than the patience of any test."""
@@ -724,6 +725,8 @@ def test_commands_of_a_shell(code, asked):
     ("try:\n    import a\nexcept ImportError:\n    %pip install -q a b", "try:\n    import a\nexcept ImportError:\n    pass",
      [["a", "b"]]),
     ("! pip3 install a | tail -1", "print('done')", [["a"]]),
+    ("!pip install a\nx = '''it's\n!pip install b\n'''\n!echo it's\n%pip install c",
+     "print('done')\nx = '''it's\n!pip install b\n'''\n!echo it's\nprint('done')", [["a"], ["c"]]),
     ("!pip list", "!pip list", []), ("x = '''\n!pip install a\n'''", "x = '''\n!pip install a\n'''", [])])
 def test_lines_of_a_cell(code, left, asked):
     assert carried_out(installs.in_cell, code) == (left, asked)
@@ -804,3 +807,130 @@ os.chdir("coding/sub")
 print(json.dumps(run(executor, ("python", "import os; os.rmdir('sub')"), ("sh", "pip install gadget==1.0"), ("python", {VERSION!r}))))
 """)
     assert seen["exit_code"] == 0 and seen["output"].endswith("1.0\n"), seen
+
+
+# What code puts into the way of this program
+
+
+def test_a_package_sees_nothing_of_the_folder_of_the_program(tmp_path, index):
+    """A server shows scripts without a network where it was started."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "secret").write_text("correct-horse")
+    wheels.wheel(index.folder, "nosy", modules={
+        "nosy.py": "", "nosy.pth": f"import os; print(os.path.exists({str(project / 'secret')!r}))\n"})
+    seen = program(tmp_path, index, f"""
+os.chdir({str(project)!r})
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+print(json.dumps(run(executor, ("sh", "pip install nosy"))))
+""")
+    assert seen["exit_code"] == 0 and "Successfully installed" in seen["output"] and "True" not in seen["output"], seen
+
+
+INNER = """
+outer = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+inner = coding.LocalCommandLineCodeExecutor(work_dir="coding/sub")
+run(inner, ("python", "1"))
+run(outer, ("python", "import os; os.rename('sub', 'away'); os.symlink({victim!r}, 'sub')"))
+"""
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """A directory of the user."""
+    folder = tmp_path / "victim"
+    folder.mkdir()
+    for name in ("setup.sh", "script.py"):
+        (folder / name).write_text("mine")
+    yield folder
+    assert {each.name: each.read_text() for each in folder.iterdir()} == {"setup.sh": "mine", "script.py": "mine"}
+
+
+def test_a_link_in_place_of_a_directory_leads_no_block_and_no_file_elsewhere(tmp_path, index, victim):
+    """The work_dir of one executor lies in that of another one."""
+    seen, later = program(tmp_path, index, INNER.format(victim=str(victim)) + """
+print(json.dumps([run(inner, ("sh", "# filename: setup.sh\\npip install gadget==1.0")), run(inner, ("python", "import os; print(os.listdir())"))]))
+""")
+    assert seen["exit_code"] == 1 and later["exit_code"] == 1 and "coding/sub: " in later["output"], (seen, later)
+
+
+def test_nothing_is_installed_where_a_server_could_be_led_elsewhere(tmp_path, index):
+    """It would begin with what code has made of its directories."""
+    inner, outer = program(tmp_path, index, """
+os.makedirs("coding/sub")
+inner = coding.LocalCommandLineCodeExecutor(work_dir="coding/sub")
+outer = coding.LocalCommandLineCodeExecutor(work_dir="coding", settings={"read": [os.path.abspath("coding/sub")]})
+run(inner, ("python", "1")), run(outer, ("python", "1"))
+print(json.dumps([run(each, ("sh", "pip install gadget==1.0")) for each in (inner, outer)]))
+""")
+    assert inner["exit_code"] == 1 and "coding/sub" in inner["output"], inner
+    assert outer["exit_code"] == 1 and "coding/sub" in outer["output"] and index.requests == [], outer
+
+
+def test_an_executor_begins_behind_no_link_that_code_has_made(tmp_path, index, victim):
+    told = program(tmp_path, index, INNER.format(victim=str(victim)) + """
+try:
+    run(coding.LocalCommandLineCodeExecutor(work_dir="coding/sub"), ("python", "import os; os.remove('setup.sh')"))
+except Exception as error:
+    print(json.dumps(str(error)))
+""")
+    assert told.endswith("coding/sub is a link, which code of this program can have made")
+
+
+def test_a_package_of_deep_directories_is_removed(tmp_path, index):
+    """They are deeper than Python's functions go, which raise RecursionError."""
+    wheels.wheel(index.folder, "deep", modules={"deep.py": "", **{"a/" * depth + "a.py": "" for depth in (400, 800, 1200)}})
+    *seen, left = program(tmp_path, index, """
+executor = coding.LocalCommandLineCodeExecutor(work_dir="coding")
+seen = [run(executor, ("sh", "pip install " + name))["output"] for name in ("deep", "gadget==1.0", "widget", "gadget==2.0")]
+executor._place.close()
+print(json.dumps([*seen, os.listdir(os.path.expanduser("~/.local/state/pyexecd-executors"))]))
+""")
+    assert seen == [f"Successfully installed {each}\n" for each in ("deep-1.0", "gadget-1.0", "widget-1.0", "gadget-2.0")]
+    assert left == []
+
+
+def test_the_end_of_a_program_follows_no_link_of_code(tmp_path):
+    (tmp_path / "place").mkdir()
+    (tmp_path / "kept" / "below").mkdir(parents=True)
+    os.chmod(tmp_path / "kept" / "below", 0o755)
+    (tmp_path / "cache").symlink_to(tmp_path / "kept")
+    overlay.remove(str(tmp_path / "place"), str(tmp_path / "cache"), os.open(os.devnull, os.O_RDONLY), os.getpid())
+    assert not (tmp_path / "place").exists() and os.stat(tmp_path / "kept" / "below").st_mode & 0o777 == 0o755
+
+
+PLANTED = """
+import os
+for folder in ({folders}):
+    try:
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "pyexecd")
+        open(path, "w").write("#!/bin/sh\\ntouch {escaped}\\nexit 1\\n")
+        os.chmod(path, 0o755)
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+def test_a_server_that_code_has_planted_is_not_started(tmp_path, index):
+    """PATH leads to the directory, and the Python of the program lies in it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    made = installed.run(installed.python("ag2"), "-m", "venv", "--without-pip", folder / ".venv", home=folder)
+    assert made.returncode == 0, made
+    (packages,) = (folder / ".venv" / "lib").glob("python3*/site-packages")
+    (their,) = (installed.DEPS / "ag2" / "lib").glob("python3*/site-packages")
+    (packages / "their.pth").write_text(f"{their}\n")
+    plant = PLANTED.format(folders="'bin', '.venv/bin'", escaped=tmp_path / "escaped")
+    (folder / "program.py").write_text(PROGRAM + f"""
+executor = coding.LocalCommandLineCodeExecutor()
+print(json.dumps([run(executor, ("python", {plant!r})), run(executor, ("sh", "pip install gadget==1.0"))]))
+""")
+    variables = package.variables(HOME=str(tmp_path), **index.variables)
+    variables["PATH"] = f"{folder}/bin:{variables['PATH']}"
+    done = installed.subprocess.run([folder / ".venv" / "bin" / "python", "program.py"], cwd=folder, capture_output=True,
+                                    text=True, timeout=180, env=variables)
+    assert done.returncode == 0, done
+    planted, seen = json.loads(done.stdout.splitlines()[-1])
+    assert planted["output"] == "Read-only file system\n" and seen["exit_code"] == 0, (planted, seen)
+    assert not (tmp_path / "escaped").exists()
