@@ -18,6 +18,7 @@ import pathlib
 import tempfile
 import uuid
 import warnings
+import weakref
 from types import SimpleNamespace
 from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -29,6 +30,7 @@ from . import blocks, containers, definition, functions, overlay
 from .autogen_jupyter import (DockerJupyterCodeExecutor, DockerJupyterCodeResult, DockerJupyterServer,
                               JupyterCodeExecutor, JupyterCodeResult)
 from .place import Place, write_file
+from .removal import remove_tree
 
 __all__ = ["CommandLineCodeResult", "DockerCommandLineCodeExecutor", "DockerJupyterCodeExecutor",
            "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor", "JupyterCodeResult",
@@ -51,7 +53,8 @@ class WorkDirectory:
     """The directory of an executor: the program's own, or a temporary one that ends with the executor."""
 
     def __init__(self, path: Optional[Directory], parents: bool) -> None:
-        self._temporary: Optional[tempfile.TemporaryDirectory[str]] = None
+        self._temporary: Optional[str] = None
+        self._end: Optional[weakref.finalize[[str], WorkDirectory]] = None
         self.given = None if path is None else pathlib.Path(path)
         if self.given is not None:
             if self.given.resolve() == pathlib.Path.cwd().resolve():
@@ -64,13 +67,14 @@ class WorkDirectory:
         if self.given is not None:
             return self.given
         if self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory()
-        return pathlib.Path(self._temporary.name)
+            self._temporary = tempfile.mkdtemp()
+            self._end = weakref.finalize(self, remove_tree, self._temporary)
+        return pathlib.Path(self._temporary)
 
     def end(self) -> None:
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
+        if self._end is not None:
+            self._end()
+            self._temporary = self._end = None
 
 
 class CommandLineExecutor(CodeExecutor):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import pathlib
-import shutil
 import tempfile
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Union
@@ -16,6 +15,7 @@ from pydantic import BaseModel
 
 from . import blocks, cells, containers
 from .place import Place
+from .removal import remove_tree
 from .results import Result
 
 __all__ = ["DockerJupyterCodeExecutor", "DockerJupyterCodeResult", "DockerJupyterServer", "JupyterCodeExecutor",
@@ -79,7 +79,7 @@ class SessionExecutor(CodeExecutor):
             place, self._place = self._place, None
             await asyncio.get_running_loop().run_in_executor(None, place.close)
         if self._given is None:
-            shutil.rmtree(self._output_dir, ignore_errors=True)
+            remove_tree(self._output_dir)
 
     async def restart(self) -> None:
         """Ends the session and begins a new one."""

@@ -15,7 +15,6 @@ import pathlib
 import re
 import secrets
 import stat
-import subprocess
 import tempfile
 import time
 import weakref
@@ -24,6 +23,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence, Tup
 
 from . import AsyncClient, definition, installs
 from .errors import ConnectionLost, PyexecdError
+from .removal import remove_tree
 from .results import Result
 from .writable import Writable
 
@@ -45,8 +45,9 @@ FAILED = 'The run failed: cannot prepare environment "packages": '
 CONFLICT = re.compile(r"ResolutionImpossible|conflict|No solution found")
 PREFIX = "overlay-"
 MOST_REPORT = 2_000  # characters; an installed package can add any, as each Python that starts runs it
-REPLACEABLE = ("pip install is not possible here, as it begins a new server: code of this program could have put a link in "
-               "place of {}. That takes a directory which lies in none of another executor")
+# Each installation begins a server anew, which looks at its directories.
+REPLACEABLE = ("pip install is not possible here: code of this program can put a link in place of {}. No directory of an "
+               "executor may lie in one of another")
 CLOSED = "the executor was closed meanwhile"
 MOST_SECONDS = 600  # that the commands of one block may take together, as a preparation elsewhere
 MOST = 100  # installations of an executor, each of which takes its time and its disk for a while
@@ -62,7 +63,7 @@ class Overlay:
         place, lock = made_place(state)
         # In a sandbox this is a name in a /tmp of its own; without one nobody else knows it.
         self._cache = f"/tmp/pyexecd-matplotlib-{secrets.token_hex(8)}"
-        self._remove = weakref.finalize(self, remove, place, self._cache, lock, os.getpid())
+        self._remove = weakref.finalize(self, remove, [place, self._cache], lock, os.getpid())
         self._place = place
         self._state = os.path.join(place, "state")
         self.directory = os.path.join(place, "packages")
@@ -145,7 +146,7 @@ class Overlay:
         if keys.get("network") is True:
             del keys["network"]  # of code, but not of installers
         patience = keys.get("prepare_timeout", MOST_SECONDS) - (time.monotonic() - self._begun)
-        keys["prepare_timeout"] = max(1, patience)
+        keys["prepare_timeout"] = max(1, round(patience))
         try:
             result = await self._run(keys, code)
             if result.is_error:
@@ -334,26 +335,12 @@ def append(path: str, text: str) -> None:
         file.write(text)
 
 
-def remove(place: str, cache: str, lock: int, process: int) -> None:
-    """Removes PLACE and CACHE, and gives LOCK back, in the process that has made them, and not in one that was forked.
-    Code that has the /tmp of this machine can have made CACHE a link: that alone goes then."""
+def remove(directories: Sequence[str], lock: int, process: int) -> None:
+    """Removes DIRECTORIES and gives LOCK back, in the process that has made them, and not in one that was forked."""
     if os.getpid() == process:
-        execute("rm", "-rf", cache)
-        remove_tree(place)
+        for directory in directories:
+            remove_tree(directory)
         os.close(lock)
-
-
-def remove_tree(directory: str) -> None:
-    """Removes DIRECTORY, which no code can replace, with all that it holds: also what a package has made read-only, or
-    deeper than functions of Python go."""
-    execute("chmod", "-R", "u+rwx", directory)
-    execute("rm", "-rf", directory)
-
-
-def execute(*command: str) -> None:
-    """Executes a program of the system, and waits for its end."""
-    subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.defpath},
-                   start_new_session=True, check=False)
 
 
 def held(environment: Mapping[str, Any],

@@ -71,6 +71,15 @@ def test_blocks_run_in_order_and_what_they_print_is_the_output(local, tmp_path):
     assert sorted(os.listdir(tmp_path / "work")) == ["a"]
 
 
+@pytest.mark.parametrize("name", [LOCAL, JUPYTER])
+def test_a_temporary_directory_goes_however_deep_it_is(name, tmp_path):
+    """Functions of Python that remove directories raise RecursionError."""
+    (tmp_path / "temporary").mkdir()
+    code = "import os\nfor _ in range(1500): os.mkdir('a'); os.chdir('a')\nprint('made')"
+    (seen,) = package.executed(name, [[["python", code]]], tmp_path, environment={"TMPDIR": str(tmp_path / "temporary")})
+    assert seen["output"] == "made\n" and os.listdir(tmp_path / "temporary") == []
+
+
 def test_a_timeout_keeps_what_was_printed_and_nothing_lives_on(local, tmp_path):
     """AutoGen: all output is lost, and what the script has started goes on."""
     child = "import subprocess, sys, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" \

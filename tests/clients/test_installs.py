@@ -496,6 +496,12 @@ print(json.dumps([run(executor, ("python", {link!r})), run(executor, ("sh", "pip
     assert [each["exit_code"] for each in seen] == [0, 0, 0] and seen[2]["output"] == "False\n", seen
 
 
+def test_the_commands_of_a_block_share_their_time(executed, index):
+    index.gate.clear()
+    (seen,) = executed(LOCAL, [["sh", "pip install gadget || pip install widget"]], settings={"prepare_timeout": 4})
+    assert seen["exit_code"] == 1 and "installing widget: not done after 1 seconds" in seen["output"], seen
+
+
 def test_close_ends_an_installation_and_says_so(tmp_path, monkeypatch, index):
     """The index does not answer before that."""
     monkeypatch.setenv("PATH", f"{pathlib.Path(installed.PYEXECD).parent}:{os.environ['PATH']}")
@@ -895,7 +901,7 @@ def test_the_end_of_a_program_follows_no_link_of_code(tmp_path):
     (tmp_path / "kept" / "below").mkdir(parents=True)
     os.chmod(tmp_path / "kept" / "below", 0o755)
     (tmp_path / "cache").symlink_to(tmp_path / "kept")
-    overlay.remove(str(tmp_path / "place"), str(tmp_path / "cache"), os.open(os.devnull, os.O_RDONLY), os.getpid())
+    overlay.remove([str(tmp_path / "place"), str(tmp_path / "cache")], os.open(os.devnull, os.O_RDONLY), os.getpid())
     assert not (tmp_path / "place").exists() and os.stat(tmp_path / "kept" / "below").st_mode & 0o777 == 0o755
 
 
