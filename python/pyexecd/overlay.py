@@ -87,13 +87,14 @@ class Overlay:
         kept = f"[each for each in __import__('sys').path if not each.startswith({self.directory!r})]"
         return f"__import__('sys').path[:] = [{folder}, *{kept}]"
 
-    def variables(self) -> Dict[str, str]:
-        """The variables of a server that installs packages for this code."""
-        return self._writable.variables()
+    def client(self, config: Mapping[str, Any], **variables: str) -> AsyncClient:
+        """A client of a server with CONFIG and VARIABLES beside those of this program. It is not started where this
+        program is, whose files it would show scripts without a network. Raises PyexecdError."""
+        return AsyncClient(config=self._written(config), environ={**self._writable.variables(), **variables},
+                           cwd=self.directory)
 
-    def written(self, config: Mapping[str, Any]) -> str:
-        """The path of a file with CONFIG of a server, where no code can write, as it may where TMPDIR is. Raises
-        PyexecdError."""
+    def _written(self, config: Mapping[str, Any]) -> str:
+        """The path of a file with CONFIG, where no code can write, as it may where TMPDIR is. Raises PyexecdError."""
         try:
             descriptor, path = tempfile.mkstemp(suffix=".yaml", dir=self._place)
             with open(descriptor, "w", encoding="utf-8") as file:
@@ -169,9 +170,7 @@ class Overlay:
     async def _run(self, keys: Mapping[str, Any], code: str) -> Result:
         """Runs CODE in a server of its own, which prepares the environment of KEYS. Raises PyexecdError."""
         config = {"environments": {"packages": definition.accepted(keys)}, "default_environment": "packages"}
-        variables = {**self.variables(), "XDG_STATE_HOME": self._state}
-        # A server shows scripts without a network where it was started: the files of this program.
-        client = self._client = AsyncClient(config=self.written(config), environ=variables, cwd=self.directory)
+        client = self._client = self.client(config, XDG_STATE_HOME=self._state)
         try:
             if self._is_closed:  # before close() could find the client
                 raise PyexecdError(CLOSED)

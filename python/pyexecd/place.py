@@ -89,10 +89,7 @@ class Place:
             "code_blocks": self._policies, "sessions": {}, "timeout": self._timeout, "max_timeout": LONGEST_TIMEOUT}
         if self._directory is not None:
             config["working_directory"] = str(self._directory)
-        if self._overlay:
-            client = AsyncClient(config=self._overlay.written(config), environ=self._overlay.variables())
-        else:
-            client = AsyncClient(config=config)
+        client = self._overlay.client(config) if self._overlay else AsyncClient(config=config)
         self._used[client] = self._environment.get("venv_path", "")
         client._code_alone = {"installs": True} if self._installs else {}  # no hint names an argument
         return client
@@ -269,21 +266,21 @@ def end(clients: Sequence[AsyncClient], script: Optional[pathlib.Path], process:
 
 
 @contextlib.contextmanager
-def opened(directory: pathlib.Path) -> Iterator[int]:
-    """A descriptor of DIRECTORY, to which no link leads. Raises OSError where a script has put one into the way."""
+def opened(directory: pathlib.Path) -> Iterator[pathlib.Path]:
+    """DIRECTORY, to which no link leads, by a path that stays. Raises OSError where a script has put one into the
+    way."""
     with contextlib.ExitStack() as stack:
         here: Optional[int] = None
         for part in directory.parts:
             here = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
             stack.callback(os.close, here)
-        assert here is not None
-        yield here
+        yield pathlib.Path(f"/proc/self/fd/{here}")
 
 
 def remove_file(path: pathlib.Path) -> None:
     """Removes the file at PATH, which may be missing, from a directory that scripts have written to."""
-    with opened(path.parent) as directory, contextlib.suppress(FileNotFoundError):
-        os.unlink(path.name, dir_fd=directory)
+    with opened(path.parent) as directory:
+        (directory / path.name).unlink(missing_ok=True)
 
 
 def write_file(path: pathlib.Path, text: str) -> None:
@@ -292,6 +289,6 @@ def write_file(path: pathlib.Path, text: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     remove_file(path)
     with opened(path.parent) as directory:
-        descriptor = os.open(path.name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=directory)
+        descriptor = os.open(directory / path.name, flags, stat.S_IRUSR | stat.S_IWUSR)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

@@ -19,7 +19,8 @@ SOURCE = re.compile(r"PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUST
                     r"DEFAULT_TIMEOUT|RETRIES)|"
                     r"UV_(?:INDEX|INDEX_\w+|EXTRA_INDEX_URL|DEFAULT_INDEX|NO_INDEX|FIND_LINKS|INSECURE_HOST|"
                     r"HTTP_TIMEOUT|HTTP_RETRIES)")
-FILES = {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+# Where programs and their libraries are looked for; an empty part is the current directory.
+LISTS = re.compile(r"PATH\Z|LD_")
 ADDRESS = re.compile(r"(?:[^/=]*=)?(?:file:(?://[^/]*)?)?", re.IGNORECASE)
 
 
@@ -55,15 +56,17 @@ class Writable:
     def variables(self) -> Dict[str, str]:
         """The variables of this program for a server that installs packages, without what leads to places of code."""
         kept = {name: value for name, value in os.environ.items() if self._is_kept(name, value)}
-        path = [each for each in kept.get("PATH", os.defpath).split(os.pathsep)
-                if os.path.isabs(each) and not self.leads(each)]
-        return {**kept, **NO_FILES, "PATH": os.pathsep.join(path)}
+        lists = {name: self._cleaned(value) for name, value in os.environ.items() if LISTS.match(name)}
+        return {**kept, "PATH": os.defpath, **lists, **NO_FILES}
 
     def _is_kept(self, name: str, value: str) -> bool:
-        is_of_installer = INSTALLER.match(name) is not None
-        if is_of_installer and not SOURCE.fullmatch(name):
+        if INSTALLER.match(name) and not SOURCE.fullmatch(name):
             return False
-        return not (is_of_installer or name in FILES) or not any(map(self.leads, paths_in(value)))
+        return name == "HOME" or not any(map(self.leads, paths_in(value)))
+
+    def _cleaned(self, value: str) -> str:
+        """VALUE, a list of paths, without those that lead to places of code, or nowhere certain."""
+        return os.pathsep.join(each for each in re.split("[: ]", value) if os.path.isabs(each) and not self.leads(each))
 
 
 def lies_in(path: str, place: str) -> bool:
@@ -92,5 +95,5 @@ def parts_of(path: str) -> List[str]:
 
 def paths_in(value: str) -> List[str]:
     """The absolute paths in VALUE of a variable, also those of addresses."""
-    words: Sequence[str] = [ADDRESS.sub("", each, count=1) for each in (value, *re.split(r"[\s,]+", value))]
+    words: Sequence[str] = [ADDRESS.sub("", each, count=1) for each in (value, *re.split(r"[\s,:]+", value))]
     return [each for word in words for each in (word, unquote(word)) if os.path.isabs(each)]

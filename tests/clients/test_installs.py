@@ -392,7 +392,10 @@ def test_variables_name_the_index_and_lead_nowhere_else(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/simple")
     monkeypatch.setenv("PIP_FIND_LINKS", f"https://packages.example {tmp_path}/link/wheels")
     monkeypatch.setenv("pip_index_url", "http://elsewhere.example")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/opt/lib:{tmp_path}/work/lib:")
+    monkeypatch.setenv("OPENSSL_CONF", str(tmp_path / "work" / "openssl.cnf"))
     kept = places.variables()
+    assert kept["LD_LIBRARY_PATH"] == "/opt/lib" and "OPENSSL_CONF" not in kept
     assert kept["PATH"] == "/usr/bin" and kept["PIP_INDEX_URL"] == "https://packages.example/simple"
     assert "PIP_FIND_LINKS" not in kept and "pip_index_url" not in kept
 
@@ -916,6 +919,22 @@ for folder in ({folders}):
     except OSError as error:
         print(error.strerror)
 """
+
+
+def test_libraries_that_code_has_planted_are_not_loaded(tmp_path, index):
+    """The last part of LD_LIBRARY_PATH is empty, which is the current directory."""
+    libraries = installed.subprocess.run(["ldd", installed.PYEXECD], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in libraries.splitlines() if "=>" in line]
+    plant = f"for name in {names!r}: open(name, 'w').write('planted')"
+    index.variables["LD_LIBRARY_PATH"] = "/usr/lib/nowhere:"
+    planted, seen = program(tmp_path, index, f"""
+os.mkdir("project")
+os.chdir("project")
+executor = coding.LocalCommandLineCodeExecutor()
+print(json.dumps([run(executor, ("python", {plant!r})), run(executor, ("sh", "pip install gadget==1.0"), ("python", {VERSION!r}))]))
+""")
+    assert planted["exit_code"] == 0 and names, planted
+    assert (seen["exit_code"], seen["output"]) == (0, "Successfully installed gadget-1.0\n1.0\n"), seen
 
 
 def test_a_server_that_code_has_planted_is_not_started(tmp_path, index):
