@@ -19,8 +19,8 @@ SOURCE = re.compile(r"PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUST
                     r"DEFAULT_TIMEOUT|RETRIES)|"
                     r"UV_(?:INDEX|INDEX_\w+|EXTRA_INDEX_URL|DEFAULT_INDEX|NO_INDEX|FIND_LINKS|INSECURE_HOST|"
                     r"HTTP_TIMEOUT|HTTP_RETRIES)")
-# Where programs and their libraries are looked for; an empty part is the current directory.
-LISTS = re.compile(r"PATH\Z|LD_")
+# Where programs and their libraries are looked for, and what parts these lists; an empty part is the current directory.
+LISTS = (("PATH$", ":"), ("LD_", "[: ]"))
 ADDRESS = re.compile(r"(?:[^/=]*=)?(?:file:(?://[^/]*)?)?", re.IGNORECASE)
 
 
@@ -33,7 +33,7 @@ class Writable:
     those of all others of this program. Raises PyexecdError if one of these can have led this code elsewhere."""
 
     def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str") -> None:
-        links = [step for step in steps(os.fspath(directory)) if os.path.islink(step) and self.leads(step)]
+        links = [step for step in steps(os.fspath(directory)) if os.path.islink(step) and is_of_code(step)]
         if links:
             raise PyexecdError(f"{links[0]} is a link, which code of this program can have made")
         self._own = [os.path.realpath(each) for each in (directory, *definition.get("write", ()))]
@@ -46,7 +46,7 @@ class Writable:
 
     def leads(self, path: str) -> bool:
         """Whether PATH lies in a place of code, or the way to it leads through one."""
-        return any(lies_in(step, place) for step in steps(path) for place in _places.copy())
+        return any(map(is_of_code, steps(path)))
 
     def replaceable(self) -> Optional[str]:
         """What is named to each server of this code, and lies where code can put a link in its place; or None."""
@@ -56,7 +56,8 @@ class Writable:
     def variables(self) -> Dict[str, str]:
         """The variables of this program for a server that installs packages, without what leads to places of code."""
         kept = {name: value for name, value in os.environ.items() if self._is_kept(name, value)}
-        lists = {name: self._cleaned(value) for name, value in os.environ.items() if LISTS.match(name)}
+        lists = {name: self._cleaned(value, separators) for name, value in os.environ.items()
+                 for names, separators in LISTS if re.match(names, name)}
         return {**kept, "PATH": os.defpath, **lists, **NO_FILES}
 
     def _is_kept(self, name: str, value: str) -> bool:
@@ -64,9 +65,15 @@ class Writable:
             return False
         return name == "HOME" or not any(map(self.leads, paths_in(value)))
 
-    def _cleaned(self, value: str) -> str:
+    def _cleaned(self, value: str, separators: str) -> str:
         """VALUE, a list of paths, without those that lead to places of code, or nowhere certain."""
-        return os.pathsep.join(each for each in re.split("[: ]", value) if os.path.isabs(each) and not self.leads(each))
+        parts = re.split(separators, value)
+        return os.pathsep.join(each for each in parts if os.path.isabs(each) and not self.leads(each))
+
+
+def is_of_code(path: str) -> bool:
+    """Whether PATH, by its name, lies in a place of code."""
+    return any(lies_in(path, place) for place in _places.copy())
 
 
 def lies_in(path: str, place: str) -> bool:

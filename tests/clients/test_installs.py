@@ -388,15 +388,15 @@ def test_settings_that_are_a_link_to_what_code_has_written_have_no_effect(execut
 def test_variables_name_the_index_and_lead_nowhere_else(tmp_path, monkeypatch):
     places = writable.Writable({}, tmp_path / "work")
     (tmp_path / "link").symlink_to("work/bin")
-    monkeypatch.setenv("PATH", os.pathsep.join([".", f"{tmp_path}/link", str(tmp_path / "work" / "bin"), "bin", "/usr/bin"]))
+    monkeypatch.setenv("PATH", os.pathsep.join([".", f"{tmp_path}/link", str(tmp_path / "work" / "bin"), "bin", "/usr/bin", "/opt/a b"]))
     monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/simple")
     monkeypatch.setenv("PIP_FIND_LINKS", f"https://packages.example {tmp_path}/link/wheels")
     monkeypatch.setenv("pip_index_url", "http://elsewhere.example")
-    monkeypatch.setenv("LD_LIBRARY_PATH", f"/opt/lib:{tmp_path}/work/lib:")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/usr/lib:{tmp_path / 'work'}:")
     monkeypatch.setenv("OPENSSL_CONF", str(tmp_path / "work" / "openssl.cnf"))
     kept = places.variables()
-    assert kept["LD_LIBRARY_PATH"] == "/opt/lib" and "OPENSSL_CONF" not in kept
-    assert kept["PATH"] == "/usr/bin" and kept["PIP_INDEX_URL"] == "https://packages.example/simple"
+    assert kept["LD_LIBRARY_PATH"] == "/usr/lib" and "OPENSSL_CONF" not in kept
+    assert kept["PATH"] == "/usr/bin:/opt/a b" and kept["PIP_INDEX_URL"] == "https://packages.example/simple"
     assert "PIP_FIND_LINKS" not in kept and "pip_index_url" not in kept
 
 
@@ -897,6 +897,12 @@ print(json.dumps([*seen, os.listdir(os.path.expanduser("~/.local/state/pyexecd-e
 """)
     assert seen == [f"Successfully installed {each}\n" for each in ("deep-1.0", "gadget-1.0", "widget-1.0", "gadget-2.0")]
     assert left == []
+
+
+def test_executors_share_a_directory_by_a_link_of_the_user(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to("work")
+    assert [writable.Writable({}, tmp_path / "link").leads(str(tmp_path / "work" / "file")) for _ in range(2)] == [True, True]
 
 
 def test_the_end_of_a_program_follows_no_link_of_code(tmp_path):
