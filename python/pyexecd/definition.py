@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import functions as program_functions
 from .process import find_program
-from .writable import Writable, lies_in
+from .writable import Writable
 
 MOST_BYTES = 64 * 1024
 MINORS = range(100)  # of Python 3
@@ -125,13 +125,6 @@ def on_top(definition: Definition, path: str, writable: Sequence[str]) -> Dict[s
     return keys
 
 
-def shown(definition: Definition, writable: Writable) -> List[str]:
-    """What code, which can write in WRITABLE, has to see of the packages beneath that DEFINITION names, beside the
-    Python of a virtual environment on top of them."""
-    folders = packages_beneath(definition)
-    return [*folders, *led_to(folders, writable)]
-
-
 def packages_beneath(definition: Definition) -> List[str]:
     """The directories of packages of the virtual environment whose Python DEFINITION names, if it is in one."""
     python = python_of(definition)
@@ -160,18 +153,6 @@ def beginning(path: pathlib.Path) -> bytes:
         return b""
     with open(descriptor, "rb") as file:
         return file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-
-
-def led_to(folders: Iterable[str], writable: Writable) -> List[str]:
-    """The directories that the `.pth` files in FOLDERS name, but those that the server shows to no code: a home as a
-    whole. Code sees what it can write in any case, and might have made that a link to somebody else's files."""
-    files = [(folder, file) for folder in folders for file in sorted(pathlib.Path(folder).glob("*.pth"))
-             if not writable.leads(str(file))]
-    lines = [(folder, line.strip()) for folder, file in files for line in file.read_text(errors="replace").splitlines()]
-    paths = [os.path.join(folder, line) for folder, line in lines if line and not line.startswith(("import ", "#"))]
-    home = os.path.realpath(pathlib.Path.home())
-    return [path for path in dict.fromkeys(os.path.realpath(path) for path in paths if not writable.leads(path))
-            if os.path.isdir(path) and path not in folders and not lies_in(home, path)]
 
 
 def python_of(definition: Definition) -> Optional[str]:

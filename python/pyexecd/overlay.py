@@ -130,7 +130,7 @@ class Overlay:
             if not self._paths:
                 return None
             keys = definition.without(self._keys(self._paths[-1], []), definition.PACKAGE_KEYS)
-            shown = definition.shown(self._beneath, self._writable)
+            shown = definition.packages_beneath(self._beneath)
             return self.shown_in({**keys, "read": [*keys.get("read", ()), *shown]})
 
     def _keys(self, path: str, requirements: Sequence[str]) -> Dict[str, Any]:

@@ -484,6 +484,19 @@ def test_code_with_a_python_that_it_could_change_runs_in_a_sandbox_with_another(
     assert later["exit_code"] == 0 and later["output"].endswith("False True\n"), later
 
 
+def test_an_installation_shows_no_directory_that_code_did_not_see(tmp_path, index):
+    """A `.pth` file of the virtual environment of the program leads to a project, which may hold passwords."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "secret").write_text("correct-horse")
+    look = f"import os; print(os.path.exists({str(tmp_path / 'project' / 'secret')!r}))"
+    seen = program(tmp_path, index, VENV.format(path="beside") + f"""
+with open(os.path.join(packages, "project.pth"), "w") as file:
+    file.write(os.path.abspath("project") + "\\n")
+print(json.dumps([run(executor, ("python", {look!r})), run(executor, ("sh", "pip install -q gadget==1.0"), ("python", {look!r}))]))
+""")
+    assert [(each["exit_code"], each["output"].strip()) for each in seen] == [(0, "False")] * 2, seen
+
+
 def test_a_project_that_code_makes_a_link_shows_nothing(tmp_path, index):
     """A `.pth` file of the virtual environment of the program leads to it."""
     (tmp_path / "elsewhere").mkdir()
