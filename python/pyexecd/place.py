@@ -196,8 +196,8 @@ class Place:
         return result
 
     def _restore(self, file: Optional[str], code: str) -> None:
-        """Writes CODE, as the model has it, to FILE, but in no directory that code can have put a link in place of."""
-        if self._directory is not None and file and os.sep not in file:
+        """Writes CODE, as the model has it, to FILE, a path in the directory, if no link leads there."""
+        if self._directory is not None and file and os.pardir not in pathlib.Path(file).parts:
             with contextlib.suppress(OSError):  # a script can have put anything there
                 write_file(self._directory / file, code)
 

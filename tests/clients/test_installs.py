@@ -81,11 +81,12 @@ def test_what_a_block_installs_is_there_for_the_next_ones(executed):
     assert (program["exit_code"], program["output"]) == (0, "turned\n")
 
 
-def test_the_file_of_a_block_has_what_the_model_wrote(executed, tmp_path):
-    code = "# filename: setup.sh\npip install gadget==1.0"
+@pytest.mark.parametrize("name", ["setup.sh", "scripts/setup.sh"])
+def test_the_file_of_a_block_has_what_the_model_wrote(executed, tmp_path, name):
+    code = f"# filename: {name}\npip install gadget==1.0"
     (seen,) = executed(LOCAL, [["sh", code], ["python", VERSION]])
     assert seen["output"] == "Successfully installed gadget-1.0\n1.0\n"
-    assert (tmp_path / "work" / "setup.sh").read_text().replace(" -qqq", "") == code
+    assert (tmp_path / "work" / name).read_text().replace(" -qqq", "") == code
 
 
 def test_a_block_that_is_only_saved_installs_nothing(tmp_path, index):
