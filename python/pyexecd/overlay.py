@@ -46,8 +46,8 @@ CONFLICT = re.compile(r"ResolutionImpossible|conflict|No solution found")
 PREFIX = "overlay-"
 MOST_REPORT = 2_000  # characters; an installed package can add any, as each Python that starts runs it
 # Each installation begins a server anew, which looks at its directories.
-REPLACEABLE = ("pip install is not possible here: code of this program can put a link in place of {}. No directory of an "
-               "executor may lie in one of another")
+REPLACEABLE = ("pip install is not possible here: code of this program can put a link in place of {}. No directory of "
+               "an executor may lie in one of another")
 CLOSED = "the executor was closed meanwhile"
 MOST_SECONDS = 600  # that the commands of one block may take together, as a preparation elsewhere
 MOST = 100  # installations of an executor, each of which takes its time and its disk for a while
