@@ -104,7 +104,8 @@ class PythonEnvironment:
             self._prepare()
 
     def _prepare(self) -> None:
-        place = Place(self._definition, None, DEFAULT_TIMEOUT)
+        definition, packages = overlay.held(self._definition, None)
+        place = Place(definition, None, DEFAULT_TIMEOUT, overlay=packages, installs=False)
         try:
             result = place.run_code("").result()
         except PyexecdError as error:

@@ -29,14 +29,15 @@ _places: Set[str] = set()
 
 
 class Writable:
-    """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY, and
-    those of all others of this program. Raises PyexecdError if one of these can have led this code elsewhere."""
+    """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY (None: a
+    temporary one), and those of all others of this program. Raises PyexecdError if one of these can have led this code elsewhere."""
 
-    def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str") -> None:
-        links = [step for step in steps(os.fspath(directory)) if os.path.islink(step) and is_of_code(step)]
+    def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str | None") -> None:
+        given = [os.fspath(directory)] if directory is not None else []
+        links = [step for each in given for step in steps(each) if os.path.islink(step) and is_of_code(step)]
         if links:
             raise PyexecdError(f"{links[0]} is a link, which code of this program can have made")
-        self._own = [os.path.realpath(each) for each in (directory, *definition.get("write", ()))]
+        self._own = [os.path.realpath(each) for each in (*given, *definition.get("write", ()))]
         self._named = [*self._own, *definition.get("read", ())]
         _places.update(self._own)
 

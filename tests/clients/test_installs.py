@@ -835,6 +835,38 @@ print(json.dumps(run(executor, ("python", "import os; os.rmdir('sub')"), ("sh", 
 # What code puts into the way of this program
 
 
+FORGER = """#!/usr/bin/python3
+import os, sys
+answer = ["python", {python!r}, "3.11.2", {venv!r}, {shown!r}, "/usr", ""]
+if any("S" in each for each in sys.argv[1:2]):
+    os.write(1, chr(0).join(answer).encode())
+elif os.path.exists({shown!r} + "/secret"):
+    os.write(2, b"it is seen")
+    sys.exit(3)
+"""
+
+
+def test_a_python_that_code_has_planted_says_nothing_of_what_is_shown(tmp_path, index):
+    """The environments of AG2 are prepared as soon as they are made. A Python tells the server what it needs."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("correct-horse")
+    folder = tmp_path / "coding" / ".venv"
+    forger = FORGER.format(python=str(folder / "bin" / "python"), venv=str(folder), shown=str(tmp_path / "elsewhere"))
+    plant = f"import os; os.remove('.venv/bin/python'); open('.venv/bin/python', 'w').write({forger!r}); os.chmod('.venv/bin/python', 0o755)"
+    planted, told = program(tmp_path, index, f"""
+import asyncio
+from pyexecd.ag2 import VenvPythonEnvironment
+venv.EnvBuilder(with_pip=False, symlinks=True).create("coding/.venv")
+planted = run(coding.LocalCommandLineCodeExecutor(work_dir="coding"), ("python", {plant!r}))
+try:
+    told = asyncio.run(VenvPythonEnvironment(venv_path="coding/.venv").run("print(6 * 7)", "scripts", 60)).text
+except RuntimeError as error:
+    told = str(error)
+print(json.dumps([planted, told]))
+""")
+    assert planted["exit_code"] == 0 and "42" in told and "it is seen" not in told, (planted, told)
+
+
 def test_a_package_sees_nothing_of_the_folder_of_the_program(tmp_path, index):
     """A server shows scripts without a network where it was started."""
     project = tmp_path / "project"
