@@ -344,8 +344,8 @@ def remove(directories: Sequence[str], lock: int, process: int) -> None:
 
 def held(environment: Mapping[str, Any],
          directory: Optional[definition.Directory]) -> Tuple[Mapping[str, Any], Optional[Overlay]]:
-    """ENVIRONMENT for code that runs in DIRECTORY (None: a temporary one), and its overlay; or None where code can install by itself: in a
-    container, and without a sandbox, which a Python that code can change does not get."""
+    """ENVIRONMENT for code that runs in DIRECTORY (None: a temporary one), and its overlay; or None where code can
+    install by itself: in a container, and without a sandbox, which a Python that code can change does not get."""
     writable = Writable(environment, directory)
     if environment.get("type") not in ("system", "venv") or environment.get("isolation") == "none":
         return environment, None

@@ -30,7 +30,8 @@ _places: Set[str] = set()
 
 class Writable:
     """The places in which code of an environment with the keys of DEFINITION can write that runs in DIRECTORY (None: a
-    temporary one), and those of all others of this program. Raises PyexecdError if one of these can have led this code elsewhere."""
+    temporary one), and those of all others of this program. Raises PyexecdError if one of these can have led this code
+    elsewhere."""
 
     def __init__(self, definition: Mapping[str, Any], directory: "os.PathLike[str] | str | None") -> None:
         given = [os.fspath(directory)] if directory is not None else []
