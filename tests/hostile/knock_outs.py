@@ -54,7 +54,7 @@ def limit(resource):
 LIMITS = "run.limits = tree->limits;"
 # It ends a chain of forks where many of the links are still to be reaped.
 NO_LIMIT_ON_PROCESSES = [(TREE, LIMITS, f"{LIMITS}\n    run.limits.processes += 9999;"),
-                         (TREE, "limits->processes + 1, err)", "limits->processes + 9999, err)")]
+                         (TREE, "limits->processes + 1 + tree->keepers", "limits->processes + 9999")]
 NO_FILTER_OF_THE_KERNEL = (PREPARE, "filter_install(choose_filter(preparation)) < 0", "(choose_filter(preparation), false)")
 NO_READ_ONLY = (MOUNTS, ".attr_set = MOUNT_ATTR_RDONLY", ".attr_set = 0")
 NO_FILTER_OF_WORKERS = (WORKER, "confine_need(fd, filter_install(FILTER_WORKER)", "confine_need(fd, 0")
