@@ -3,7 +3,7 @@
     page.py PROGRAM [PART] [--json] [--write] [--seconds N] [--without-peers]
 
 Without a PART all of them, as one page of text. --write makes docs/performance.md and its drawing of it. SECONDS is for how
-long the ways of one part take turns; the whole page takes less than ten minutes. --without-peers leaves libraries and
+long the ways of one part take turns; the whole page takes a quarter of an hour. --without-peers leaves libraries and
 servers of others out, which take long to start.
 """
 
@@ -44,7 +44,7 @@ What a call costs, beside plain `python3 script.py` and beside what people use i
 ./dev bench
 ```
 
-which takes less than ten minutes, installs the packages of the others in `.deps/bench` at first, and, with `--write`, makes
+which takes a quarter of an hour, installs the packages of the others in `.deps/bench` at first, and, with `--write`, makes
 this document. Ways that are compared take turns in an order that is shuffled for each round. Absolute times are those of
 one machine at one time; look at the ratios.
 
