@@ -217,7 +217,7 @@ class Arena:
             "shared memory": lambda: [name for name in os.listdir("/dev/shm") if mark in name],
             "System V": self.system_v,
             "keys": lambda: leftovers.read("/proc/keys").count(mark.encode()),
-            "cgroups": lambda: len(leftovers.cgroups(pid)),
+            "cgroups": lambda: len(self.server.cgroups()),
             "zombies": lambda: leftovers.zombies(pid),
             "descendants": lambda: len(leftovers.descendants(pid)),  # those prepared for the next run
             "processes": self.processes,

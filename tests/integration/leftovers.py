@@ -189,13 +189,6 @@ def descriptors(pid):
         return None
 
 
-def cgroups(pid):
-    """The cgroups that the server PID has made."""
-    namespace = os.stat("/proc/self/ns/pid").st_ino  # in another one, another server may be PID
-    return [os.path.join(folder, name) for folder, names, _ in os.walk(CGROUPS)
-            for name in names if name.startswith(f"pyexecd-{namespace}-{pid}-")]
-
-
 class Watched(Server):
     """A server with a folder for everything it writes, whose processes can all be found."""
 
@@ -207,6 +200,10 @@ class Watched(Server):
                         ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")}
         super().__init__(*arguments, config=config,
                          environment={**self.private, **(environment or {})}, **more)
+
+    def _start(self):
+        super()._start()
+        self.began = began(self.process.pid)
 
     def marked(self, config):
         """CONFIG with an environment whose runs carry the mark, where it has none."""
@@ -227,6 +224,13 @@ class Watched(Server):
         paths = (os.path.relpath(os.path.join(folder, name), self.home)
                  for folder, *names in os.walk(self.home) for name in itertools.chain(*names))
         return sorted(path for path in paths if not path.startswith("pyexecd/imports"))
+
+    def cgroups(self):
+        """The cgroups that it has made. Their names tell when it began, too: another one, which was killed, may have had the
+        same number."""
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+        prefix = f"pyexecd-{namespace}-{self.process.pid}-{self.began}-"
+        return [os.path.join(folder, name) for folder, names, _ in os.walk(CGROUPS) for name in names if name.startswith(prefix)]
 
     def survivors(self, seconds=PATIENCE):
         """Processes of its runs that are still there after SECONDS."""

@@ -116,7 +116,7 @@ class Outside:
     def _cgroups(self, server):
         """The cgroups of SERVER that it is in."""
         names = {line.rpartition("/")[2] for line in leftovers.read(f"/proc/{self.pid}/cgroup").decode().splitlines()}
-        return [path for path in leftovers.cgroups(server.process.pid) if os.path.basename(path) in names]
+        return [path for path in server.cgroups() if os.path.basename(path) in names]
 
     def _is_apart(self, kind):
         """Whether it is in another namespace of KIND than this process."""
@@ -378,7 +378,7 @@ class Trial:
         assert until(lambda: not leftovers.alive(below)), [leftovers.read(f"/proc/{pid}/cmdline") for pid in leftovers.alive(below)]
         mounts = leftovers.read("/proc/self/mountinfo").decode()
         for server in self.servers:
-            assert not leftovers.cgroups(server.process.pid), leftovers.cgroups(server.process.pid)
+            assert not server.cgroups(), server.cgroups()
             assert server.mark not in mounts, mounts
         assert not self.files(), self.files()
 

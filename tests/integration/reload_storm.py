@@ -449,7 +449,7 @@ def pass_over(server, folder, has_engine=False):
     assert server.stop() == 0, server.stderr()[-6000:]
     assert leftovers.until(lambda: not leftovers.alive(below))
     assert not server.survivors()
-    assert not leftovers.cgroups(server.process.pid)
+    assert not server.cgroups()
 
 
 def replace(path, text):

@@ -103,17 +103,16 @@ def test_nothing_survives_a_killed_server(victim, code):
 def test_next_server_removes_the_cgroups_of_a_killed_one(victim, server):
     victim.initialize()
     victim.call_tool("run_python", {"code": "pass"})
-    pid = victim.process.pid
-    if not leftovers.cgroups(pid):
+    if not victim.cgroups():
         pytest.skip("no writable cgroup here")
-    below = leftovers.descendants(pid)
+    below = leftovers.descendants(victim.process.pid)
     kill(victim)
     # A cgroup whose last process still ends, or has not been reaped, cannot be removed.
     assert leftovers.until(lambda: not any(map(leftovers.exists, below)))
     with Watched() as next_server:
         next_server.initialize()
         next_server.call_tool("run_python", {"code": "pass"})
-        assert not leftovers.cgroups(pid)
+        assert not victim.cgroups()
 
 
 def run_all(server, codes):
@@ -135,7 +134,7 @@ def look(server):
     return {
         "processes": server.survivors(),
         "zombies": leftovers.until(lambda: not leftovers.zombies(pid)) or leftovers.zombies(pid),
-        "cgroups": len(leftovers.cgroups(pid)),
+        "cgroups": len(server.cgroups()),
         "files": server.files(),
         "descriptors": leftovers.descriptors(pid),
     }

@@ -236,11 +236,11 @@ def memory_of(leaf):
 
 
 def test_a_copy_of_much_takes_little_memory_until_it_writes():
-    with serve() as server:
+    with serve(kind=leftovers.Watched) as server:
         origin = Session(server, f"data = bytearray({500 * MEBIBYTE})\ndata[::4096] = b'x' * len(data[::4096])")
-        before = set(leftovers.cgroups(server.process.pid))
+        before = set(server.cgroups())
         copy = origin.fork("len(data)")
-        leaves = [leaf for leaf in leftovers.cgroups(server.process.pid) if leaf not in before]
+        leaves = [leaf for leaf in server.cgroups() if leaf not in before]
         sizes = list(filter(None, map(memory_of, leaves)))
         if not sizes:
             pytest.skip("no cgroup counts memory")
@@ -383,14 +383,14 @@ def test_nothing_is_left_of_copies_when_the_server_dies():
 
 def test_no_cgroup_is_left_of_many_copies():
     """Those of what waits for calls come and go, a few; a copy that left its own would leave thirty."""
-    with serve() as server:
+    with serve(kind=leftovers.Watched) as server:
         origin = Session(server, "x = 1")
-        before = len(leftovers.cgroups(server.process.pid))
+        before = len(server.cgroups())
         for _ in range(30):
             copy = origin.fork("x")
             assert copy.result["stdout"] == "1\n"
             copy.close()
-        assert leftovers.until(lambda: len(leftovers.cgroups(server.process.pid)) <= before + 10)
+        assert leftovers.until(lambda: len(server.cgroups()) <= before + 10)
 
 
 def test_a_copy_has_the_limits_of_its_original():
