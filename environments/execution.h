@@ -22,6 +22,8 @@ struct execution_request {
     const char *script;    /* a file of the directory: executed as it is, unless there is ... */
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;
+    const char *text;      /* that code once more, if it is to be executed by -c: it is <string> in
+                              its tracebacks then, and no file; or NULL */
     const char *code_file; /* where a private file with the same code may be made, if the caller has
                               asked for such a file; it is removed with the run; or NULL */
     const char *program;   /* instead of code: a program that the interpreter executes, by -c or
@@ -77,9 +79,10 @@ struct execution {
                        * a program this is so until `began` */
 };
 
-/* The command that executes SCRIPT with ARGUMENTS (NULL-terminated, or NULL) in INTERPRETER, for
+/* The command that executes SCRIPT, or the text of REQUEST, with its arguments in INTERPRETER, for
  * memory_free_strings. */
-char **execution_command(const char *interpreter, const char *script, const char *const *arguments);
+char **execution_command(const char *interpreter, const char *script,
+                         const struct execution_request *request);
 
-/* The same for PROGRAM, a text, whose argument is KERNEL, unless that is NULL. */
-char **execution_program_command(const char *interpreter, const char *program, const char *kernel);
+/* The same for the program of REQUEST, whose argument is its kernel, if it has one. */
+char **execution_program_command(const char *interpreter, const struct execution_request *request);

@@ -82,6 +82,7 @@ struct run_request {
     struct executor_client *client;
     const char *code;
     size_t code_length;
+    bool is_text; /* the code is executed as `python3 -c` does; without `recurrence` */
     const char *const
         *variables; /* NULL-terminated NAME=VALUE, for this run only; copied; or NULL */
     const char *const *arguments;  /* NULL-terminated, of the script; copied; or NULL */

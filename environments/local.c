@@ -173,8 +173,8 @@ static char **local_command(const char *interpreter, const struct execution_requ
                             bool is_recurrent)
 {
     if (request->program && !is_recurrent)
-        return execution_program_command(interpreter, request->program, request->kernel);
-    return execution_command(interpreter, request->script, request->arguments);
+        return execution_program_command(interpreter, request);
+    return execution_command(interpreter, request->script, request);
 }
 
 static int local_start_process(struct local_execution *local, const struct environment *environment,

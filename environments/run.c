@@ -174,6 +174,7 @@ static int run_start_execution(struct run *run)
         .script = run->claim.script,
         .code = run->claim.delivery == SCRIPT_IN_PLACE ? NULL : run->code,
         .code_length = run->request.code_length,
+        .text = run->request.is_text ? run->code : NULL,
         .code_file = run->claim.file,
         .variables = (const char *const *)run->variables,
         .arguments = (const char *const *)run->arguments,

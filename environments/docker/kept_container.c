@@ -370,7 +370,7 @@ static struct kept_call *kept_call_new(struct kept_container *container,
     call->owner.ended = kept_call_on_ended;
     call->tree = kept_call_new_tree(call);
     call->python = memory_copy_string(python->program);
-    call->program = execution_command(python->program, script, request->arguments);
+    call->program = execution_command(python->program, script, request);
     call->variables = memory_copy_strings(request->variables);
     call->timeout = request->timeout;
     call->started_at = clock_seconds();

@@ -37,6 +37,7 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
     order->request.code_length = 0;
     order->request.directory = memory_copy_string(request->directory);
     order->request.script = docker_order_copy(request->script);
+    order->request.text = docker_order_copy(request->text);
     order->request.program = docker_order_copy(request->program);
     order->request.code_file = docker_order_copy(request->code_file);
     order->request.kernel = docker_order_copy(request->kernel);
@@ -53,6 +54,7 @@ void docker_order_free(struct docker_order *order)
     free(order->python);
     free((char *)order->request.directory);
     free((char *)order->request.script);
+    free((char *)order->request.text);
     free((char *)order->request.program);
     free((char *)order->request.code_file);
     free((char *)order->request.kernel);
@@ -111,9 +113,9 @@ static char **docker_order_command(const struct docker_order *order)
     AUTO_FREE char *script = NULL;
 
     if (request->program)
-        return execution_program_command(order->python, request->program, request->kernel);
+        return execution_program_command(order->python, request);
     script = docker_site_script(request);
-    return execution_command(order->python, script, request->arguments);
+    return execution_command(order->python, script, request);
 }
 
 void docker_order_offer_streams(const struct docker_order *order, const char *code_file,

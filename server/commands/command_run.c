@@ -32,6 +32,9 @@ enum {
     EXIT_SIGNAL_BASE = 128, /* as the shells */
 };
 
+/* More code than this is a file for its Python: arguments and variables have a limit together. */
+enum { COMMAND_RUN_TEXT_BYTES = 64 * 1024 };
+
 struct command_run {
     const struct options *options; /* borrowed */
     struct code_cleaning code;     /* borrowed, and left as it is */
@@ -177,23 +180,24 @@ static int command_run_submit(struct command_run *command, struct error *err)
     if (!command->directory)
         return -1;
     executor_client_init(&command->client);
-    command->run =
-        executor_submit(command->service.executor,
-                        &(struct run_request){
-                            .environment = command->setting.environment,
-                            .directory = command->directory,
-                            .isolation = environment_isolation(command->setting.environment),
-                            .client = &command->client,
-                            .code = command->code.text,
-                            .code_length = command->code.length,
-                            .arguments = (const char *const *)command->options->arguments,
-                            .timeout = command->setting.timeout,
-                            .data = command,
-                            .progress = command_run_on_step,
-                            .output = command->options->json ? NULL : command_run_on_output,
-                            .done = command_run_on_done,
-                        },
-                        err);
+    command->run = executor_submit(
+        command->service.executor,
+        &(struct run_request){
+            .environment = command->setting.environment,
+            .directory = command->directory,
+            .isolation = environment_isolation(command->setting.environment),
+            .client = &command->client,
+            .code = command->code.text,
+            .code_length = command->code.length,
+            .is_text = command->options->code && command->code.length <= COMMAND_RUN_TEXT_BYTES,
+            .arguments = (const char *const *)command->options->arguments,
+            .timeout = command->setting.timeout,
+            .data = command,
+            .progress = command_run_on_step,
+            .output = command->options->json ? NULL : command_run_on_output,
+            .done = command_run_on_done,
+        },
+        err);
     return command->run ? 0 : -1;
 }
 
@@ -242,7 +246,7 @@ static int command_run_script(struct command_run *command, struct config *config
     return command->status;
 }
 
-/* CODE of the command line, which is text, as `python3 -c` has it. Owned by the caller. */
+/* CODE of the command line, which is text, whatever it says itself. Owned by the caller. */
 static char *command_run_read_text(const char *code, size_t *ret_length)
 {
     char *correct = coding_line_correct(code, strlen(code), ret_length);

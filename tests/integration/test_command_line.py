@@ -183,6 +183,16 @@ def test_run_executes_the_file_itself(tmp_path):
     assert not list(other.iterdir())
 
 
+@pytest.mark.parametrize("comment, name", [("# coding: cp1252", "<string>"), ("#" * 100_000, ".py")])
+def test_run_executes_code_of_the_command_line_as_python_does(tmp_path, comment, name):
+    """But for a long one, which is a file."""
+    code = f"{comment}\nimport sys, __main__\nprint(sys.argv[1:], sys.path[0] in ('', {str(tmp_path)!r}), '€')\n1 / 0"
+    result = pyexecd("run", "-c", code, "--", "-c", "a b", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "['-c', 'a b'] True €\n")
+    assert re.search(rf'File ".*{name}", line 4', result.stderr), result.stderr
+    assert result.stderr.endswith("\nZeroDivisionError: division by zero\n")
+
+
 def test_run_passes_arguments_to_the_script(tmp_path):
     script = tmp_path / "echo.py"
     script.write_text("import sys; print(sys.argv[1:])")
