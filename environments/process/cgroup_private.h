@@ -28,6 +28,8 @@ struct cgroup_tree {
     char *prefix; /* owned: of the names of our leaves */
     unsigned next;
     struct list busy; /* of struct busy: directories that could not be removed yet */
+    struct list idle; /* of struct cgroup_leaf: owned; what the next trees use again, newest last */
+    unsigned idlers;
 };
 
 /* Removes DIRECTORY (taken) now or, while it is busy, later. */

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "environments/process/cgroup_leaf.h"
 #include "environments/process/cgroup_place.h"
 #include "environments/process/cgroup_private.h"
 
@@ -190,6 +191,7 @@ struct cgroup_tree *cgroup_tree_new(void)
     struct cgroup_tree *tree = NEW(struct cgroup_tree);
 
     list_init(&tree->busy);
+    list_init(&tree->idle);
     tree->prefix = memory_format("pyexecd-%llu-%ld-%llu-", pid_namespace(), (long)getpid(),
                                  start_time("self"));
     add_unified(tree);
@@ -212,6 +214,7 @@ void cgroup_tree_free(struct cgroup_tree *tree)
 {
     if (!tree)
         return;
+    cgroup_leaf_retire(tree, 0);
     LIST_FOR_EACH_SAFE (&tree->busy, link) {
         struct busy *busy = CONTAINER_OF(link, struct busy, link);
 

@@ -23,6 +23,7 @@
 
 #define REFILL_SECONDS  0.001 /* behind the start that took a spare */
 #define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
+#define LEAF_SECONDS    5.0   /* a cgroup waits so long for the next tree */
 #define ORPHANS_SECONDS 5.0
 #define ORPHANS_HURRY   0.2
 #define ORPHANS_TWICE   0.01 /* until a child of ours would have been reaped */
@@ -222,7 +223,6 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
     struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
     siginfo_t information;
 
-    (void)loop;
     (void)events;
     for (;;) {
         information.si_pid = 0;
@@ -237,6 +237,8 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
         (void)waitpid(information.si_pid, NULL, WNOHANG);
     }
     host->lingering = 0;
+    cgroup_leaf_retire(host->machine.cgroups, LEAF_SECONDS);
+    ev_timer_start(loop, &host->tidy);
     host_look_for_orphans_after(host, ORPHANS_SECONDS);
 }
 
@@ -256,6 +258,11 @@ static void raise_open_files(void)
         return;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool host_is_stopping(const struct process_host *host)
+{
+    return host->stopping;
 }
 
 int host_core(const struct process_host *host)
@@ -303,6 +310,8 @@ struct process_host *process_host_new(const struct process_host_settings *settin
 void process_host_stop(struct process_host *host)
 {
     host->stopping = true;
+    cgroup_leaf_retire(host->machine.cgroups, 0);
+    ev_timer_start(host->settings.loop, &host->tidy);
     LIST_FOR_EACH (&host->trees, link)
         tree_kill(CONTAINER_OF(link, struct tree, link));
 }

@@ -50,6 +50,9 @@ void host_look_for_orphans(struct process_host *host);
 /* The library of zygotes, a descriptor (borrowed); -1: there is none. */
 int host_core(const struct process_host *host);
 
+/* From process_host_stop() on. */
+bool host_is_stopping(const struct process_host *host);
+
 struct forecasts *host_forecasts(struct process_host *host);
 
 /* How HOST starts programs ahead of their code (host_ahead.c). */

@@ -488,22 +488,15 @@ static int worker_order(const struct tree *tree, const struct spawn_ends *ends, 
         [ZYGOTE_ORDER_OUTPUT] = ends->streams[PROCESS_STDOUT],
         [ZYGOTE_ORDER_ERRORS] = ends->streams[PROCESS_STDERR],
     };
-    int cgroups = tree->leaf ? cgroup_leaf_open(tree->leaf, descriptors + ZYGOTE_ORDER_CGROUPS,
-                                                ZYGOTE_DESCRIPTORS - ZYGOTE_ORDER_CGROUPS, err)
-                             : 0;
-    int ret;
+    const size_t cgroups = tree->leaf
+                               ? cgroup_leaf_procs(tree->leaf, descriptors + ZYGOTE_ORDER_CGROUPS,
+                                                   ZYGOTE_DESCRIPTORS - ZYGOTE_ORDER_CGROUPS)
+                               : 0;
 
-    if (cgroups < 0)
-        return -1;
-    ret = descriptors_send(tree->parent->nursery->orders, "", 1, descriptors,
-                           ZYGOTE_ORDER_CGROUPS + (size_t)cgroups) == 1
-              ? 0
-              : -1;
-    if (ret < 0)
-        error_set_errno(err, errno, "cannot reach the zygote");
-    while (cgroups > 0)
-        close(descriptors[ZYGOTE_ORDER_CGROUPS + --cgroups]);
-    return ret;
+    if (descriptors_send(tree->parent->nursery->orders, "", 1, descriptors,
+                         ZYGOTE_ORDER_CGROUPS + cgroups) != 1)
+        return error_set_errno(err, errno, "cannot reach the zygote");
+    return 0;
 }
 
 /* The kernel names the sender of each message from the worker. */

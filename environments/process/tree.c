@@ -623,6 +623,17 @@ struct tree *tree_new(struct process_host *host, const struct tree_plan *plan, s
     return tree;
 }
 
+/* The leaf may be used again if all processes were in a PID namespace, which has ended: its
+ * supervisor is reaped after all of them. */
+static void tree_leave_leaf(struct tree *tree)
+{
+    if (tree->leaf && tree->layers & LAYER_PID_NAMESPACE && tree->supervisor_reaped &&
+        !tree->is_copy && !tree->end.survivors && !host_is_stopping(tree->host))
+        cgroup_leaf_rest(tree->leaf);
+    else
+        cgroup_leaf_free(tree->leaf);
+}
+
 void tree_free(struct tree *tree)
 {
     struct ev_loop *loop = host_loop(tree->host);
@@ -636,7 +647,7 @@ void tree_free(struct tree *tree)
     ev_timer_stop(loop, &tree->polling);
     if (tree->role)
         tree->role->leave(tree);
-    cgroup_leaf_free(tree->leaf);
+    tree_leave_leaf(tree);
     json_decref(tree->end.stacks);
     json_decref(tree->end.left_files);
     json_decref(tree->missing);
@@ -740,17 +751,12 @@ static int tree_announce_copy(const struct tree *tree, struct tree *origin, int 
 {
     int descriptors[CONTROL_DESCRIPTORS] = {
         [CONTROL_COPY_CHANNEL] = control, [CONTROL_COPY_GATE] = gate};
-    int cgroups = cgroup_leaf_open(tree->leaf, descriptors + CONTROL_COPY_CGROUPS,
-                                   CONTROL_DESCRIPTORS - CONTROL_COPY_CGROUPS, err);
-    bool was_sent;
+    const size_t cgroups = cgroup_leaf_procs(tree->leaf, descriptors + CONTROL_COPY_CGROUPS,
+                                             CONTROL_DESCRIPTORS - CONTROL_COPY_CGROUPS);
 
-    if (cgroups < 0)
-        return -1;
-    was_sent = channel_tell(&origin->channel, CONTROL_COPY, descriptors,
-                            CONTROL_COPY_CGROUPS + (size_t)cgroups);
-    while (cgroups > 0)
-        close(descriptors[CONTROL_COPY_CGROUPS + --cgroups]);
-    return was_sent ? 0 : error_set(err, ERROR_SYSTEM, "cannot reach the runner of the session");
+    if (!channel_tell(&origin->channel, CONTROL_COPY, descriptors, CONTROL_COPY_CGROUPS + cgroups))
+        return error_set(err, ERROR_SYSTEM, "cannot reach the runner of the session");
+    return 0;
 }
 
 void process_copy_ends_close(struct process_copy_ends *ends)
