@@ -29,7 +29,7 @@ char **execution_command(const char *interpreter, const char *script,
                          const struct execution_request *request)
 {
     const char *const of_file[] = {interpreter, script, NULL};
-    const char *const of_text[] = {interpreter, "-c", request->text, NULL};
+    const char *const of_text[] = {interpreter, "-qc", request->text, NULL};
 
     return execution_join(request->text ? of_text : of_file, request->arguments);
 }

@@ -11,13 +11,12 @@
 struct cgroup_leaf;
 struct cgroup_tree;
 
-/* A leaf of TREE, which is not empty: one that has rested, or a new one. NULL with ERR when a
- * directory cannot be made. */
+/* Returns a leaf of TREE, which is not empty: one that has rested, or a new one. NULL with ERR when
+ * a directory cannot be made. */
 struct cgroup_leaf *cgroup_leaf_new(struct cgroup_tree *tree, struct error *err);
 
 /* Gives LEAF (taken) to the next process tree: its own has ended, with the PID namespace that all
- * of its processes were in. What could be told from a new leaf is removed instead. To make and
- * remove one costs the server a third of what a short call does. */
+ * of its processes were in. A leaf that could be told from a new one is removed instead. */
 void cgroup_leaf_rest(struct cgroup_leaf *leaf);
 
 /* Removes the leaves of TREE that have rested for SECONDS. */
@@ -59,5 +58,6 @@ uint64_t cgroup_leaf_peak(const struct cgroup_leaf *leaf);
 /* Counts the peak anew; false: the kernel cannot. */
 bool cgroup_leaf_renew_peak(struct cgroup_leaf *leaf);
 
-/* Seconds of the processor that the leaf has used, those of earlier trees, too; 0 when unknown. */
+/* Returns the seconds of the processor that the leaf has used, in earlier trees, too; 0 when
+ * unknown. */
 double cgroup_leaf_cpu(const struct cgroup_leaf *leaf);

@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "environments/process/cgroup_leaf.h"
 #include "environments/process/cgroup_place.h"
 #include "environments/process/cgroup_private.h"
 
@@ -214,7 +213,6 @@ void cgroup_tree_free(struct cgroup_tree *tree)
 {
     if (!tree)
         return;
-    cgroup_leaf_retire(tree, 0);
     LIST_FOR_EACH_SAFE (&tree->busy, link) {
         struct busy *busy = CONTAINER_OF(link, struct busy, link);
 

@@ -16,6 +16,8 @@ struct cgroup_tree;
 /* Finds the hierarchies that can be used; never fails, a tree may offer nothing. Removes dead
  * servers' leaves. */
 struct cgroup_tree *cgroup_tree_new(void);
+
+/* TREE has no leaf any more: they are freed or retired. */
 void cgroup_tree_free(struct cgroup_tree *tree);
 
 /* Removes leaves that were still busy when they were freed; false while some are. */

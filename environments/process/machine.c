@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/process/cgroup_leaf.h"
 #include "environments/process/landlock.h"
 #include "environments/process/receipt.h"
 
@@ -384,6 +385,7 @@ void machine_init(struct machine *machine, const struct process_policy *policy)
 
 void machine_deinit(struct machine *machine)
 {
+    cgroup_leaf_retire(machine->cgroups, 0);
     cgroup_tree_free(machine->cgroups);
     free(machine->unusable);
     for (int need = 0; need < NEEDS; need++)
