@@ -123,7 +123,7 @@ static bool look_at_memory_of_thread(struct holdings_look *look, const char *pid
     return true;
 }
 
-/* Looks at a thread. True when the others of its process need no look. */
+/* Looks at a thread. True if no other thread of its process needs a look. */
 typedef bool holdings_at(struct holdings_look *look, const char *pid, const char *thread);
 
 static void look_at_threads(struct holdings_look *look, const char *pid, holdings_at *at)
