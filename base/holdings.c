@@ -1,5 +1,6 @@
 #include "base/holdings.h"
 
+#include "base/address_spaces.h"
 #include "base/link_set.h"
 
 #include <ctype.h>
@@ -7,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ enum {
 /* One look. */
 struct holdings_look {
     struct link_set seen;
+    struct address_spaces spaces;
     dev_t memory_device; /* of files without a file system: memfd_create(2), shared maps */
     uint64_t deleted;
     uint64_t memory_files;
@@ -62,7 +65,9 @@ static bool is_ending(const char *pid, const char *thread)
     return readlink(path, &program, sizeof program) < 0 && (errno == ENOENT || errno == ESRCH);
 }
 
-static void look_at_files_of_thread(struct holdings_look *look, const char *pid, const char *thread)
+/* A thread can have descriptors of its own: unshare(2) with CLONE_FILES. So the others need a look,
+ * too. */
+static bool look_at_files_of_thread(struct holdings_look *look, const char *pid, const char *thread)
 {
     char path[HOLDINGS_PATH_BYTES];
     const struct dirent *entry;
@@ -81,33 +86,16 @@ static void look_at_files_of_thread(struct holdings_look *look, const char *pid,
     }
     if (files)
         closedir(files);
+    return false;
 }
 
-/* A thread can have descriptors of its own: unshare(2) with CLONE_FILES. */
-static void look_at_files_of(struct holdings_look *look, const char *pid)
+/* The kernel divides what several address spaces share among them. */
+static void count_memory(struct holdings_look *look, const char *pid, const char *thread)
 {
-    char path[HOLDINGS_PATH_BYTES];
-    const struct dirent *entry;
-    DIR *threads;
-
-    snprintf(path, sizeof path, "/proc/%s/task", pid);
-    threads = opendir(path);
-    if (!threads && errno != ENOENT && errno != ESRCH)
-        look->is_hindered = true;
-    while (threads && (entry = readdir(threads)))
-        if (isdigit((unsigned char)entry->d_name[0]))
-            look_at_files_of_thread(look, pid, entry->d_name);
-    if (threads)
-        closedir(threads);
-}
-
-/* The kernel divides what several processes share among them. */
-static void look_at_memory_of(struct holdings_look *look, const char *pid)
-{
-    char line[300];
+    char line[HOLDINGS_PATH_BYTES];
     FILE *file;
 
-    snprintf(line, sizeof line, "/proc/%s/smaps_rollup", pid);
+    snprintf(line, sizeof line, "/proc/%s/task/%s/smaps_rollup", pid, thread);
     file = fopen(line, "re");
     while (file && fgets(line, sizeof line, file)) {
         unsigned long kilobytes;
@@ -121,8 +109,41 @@ static void look_at_memory_of(struct holdings_look *look, const char *pid)
         fclose(file);
 }
 
-static void look_at_all(struct holdings_look *look,
-                        void (*at)(struct holdings_look *look, const char *pid))
+/* The threads of a process have one memory, but the first can end before the others. Two that have
+ * given up theirs are equal for the kernel, so we ask for the end last. */
+static bool look_at_memory_of_thread(struct holdings_look *look, const char *pid,
+                                     const char *thread)
+{
+    const bool is_new = address_spaces_add(&look->spaces, (pid_t)strtol(thread, NULL, 10));
+
+    if (is_ending(pid, thread))
+        return false;
+    if (is_new)
+        count_memory(look, pid, thread);
+    return true;
+}
+
+/* Looks at a thread. True if no other thread of its process needs a look. */
+typedef bool holdings_at(struct holdings_look *look, const char *pid, const char *thread);
+
+static void look_at_threads(struct holdings_look *look, const char *pid, holdings_at *at)
+{
+    char path[HOLDINGS_PATH_BYTES];
+    const struct dirent *entry;
+    DIR *threads;
+
+    snprintf(path, sizeof path, "/proc/%s/task", pid);
+    threads = opendir(path);
+    if (!threads && errno != ENOENT && errno != ESRCH)
+        look->is_hindered = true;
+    while (threads && (entry = readdir(threads)))
+        if (isdigit((unsigned char)entry->d_name[0]) && at(look, pid, entry->d_name))
+            break;
+    if (threads)
+        closedir(threads);
+}
+
+static void look_at_all(struct holdings_look *look, holdings_at *at)
 {
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
@@ -131,7 +152,7 @@ static void look_at_all(struct holdings_look *look,
         look->is_hindered = true;
     while (processes && (entry = readdir(processes)))
         if (isdigit((unsigned char)entry->d_name[0]) && strcmp(entry->d_name, "1") != 0)
-            at(look, entry->d_name);
+            look_at_threads(look, entry->d_name, at);
     if (processes)
         closedir(processes);
 }
@@ -158,7 +179,7 @@ void holdings_look_at_files(struct holdings *ret)
 {
     struct holdings_look look = {.memory_device = find_memory_device()};
 
-    look_at_all(&look, look_at_files_of);
+    look_at_all(&look, look_at_files_of_thread);
     holdings_finish(&look, ret);
 }
 
@@ -166,7 +187,7 @@ void holdings_look_at_all(struct holdings *ret)
 {
     struct holdings_look look = {.memory_device = find_memory_device()};
 
-    look_at_all(&look, look_at_files_of);
-    look_at_all(&look, look_at_memory_of);
+    look_at_all(&look, look_at_files_of_thread);
+    look_at_all(&look, look_at_memory_of_thread);
     holdings_finish(&look, ret);
 }

@@ -466,15 +466,16 @@ void service_drain(struct service *service)
     ev_prepare_stop(service->loop, &draining.prepare);
 }
 
+/* A copy of a service that could not be freed keeps it reachable, so that it does not look like a
+ * leak. */
+static struct service service_left __attribute__((used));
+
 /* Nothing can be freed before everything of theirs is gone. On a busy machine that may take longer
- * than the end of the server may: then the kernel frees it. The copy keeps it reachable, so that it
- * does not look like a leak. */
+ * than the end of the server may: then the kernel frees it. */
 void service_close(struct service *service)
 {
-    static struct service left __attribute__((used));
-
     if (!service_is_idle(service)) {
-        left = *service;
+        service_left = *service;
         return;
     }
     executor_free(service->executor);

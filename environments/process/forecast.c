@@ -40,13 +40,17 @@ static void forecast_settle(struct forecast *forecast)
     forecast_drop(forecast);
 }
 
+/* The trees that end drop their holds, so it is held meanwhile: by the hold that it has while it is
+ * due, or by a new one. */
 static void forecast_forget(struct recurrent *recurrent)
 {
-    struct forecast *forecast = forecast_hold(CONTAINER_OF(recurrent, struct forecast, recurrent));
+    struct forecast *forecast = CONTAINER_OF(recurrent, struct forecast, recurrent);
 
+    if (!forecast->is_due)
+        (void)forecast_hold(forecast);
+    forecast->is_due = false;
     waiting_room_end(&forecast->forecasts->pythons, &forecast->pythons);
     waiting_room_end(&forecast->forecasts->zygotes, &forecast->zygote);
-    forecast_settle(forecast);
     forecast_drop(forecast);
 }
 

@@ -87,7 +87,7 @@ static const char *venv_scripts_find_body(const char *text, const char *path)
 
 /* A program with new first lines. */
 struct venv_script {
-    char *head; /* owned */
+    const char *head;
     const char *body;
     size_t length; /* of the body */
     mode_t mode;
@@ -120,15 +120,19 @@ static int move_script(int bin, const char *name, const char *from, const char *
     size_t length;
     AUTO_FREE char *text = venv_scripts_read_script(bin, name, &mode, &length);
     const char *body = text ? venv_scripts_find_body(text, from) : NULL;
-    AUTO_FREE char *head = body ? first_lines(to) : NULL;
-    const struct venv_script script = {
+    AUTO_FREE char *head = NULL;
+    struct venv_script script;
+
+    if (!body)
+        return 0;
+    head = first_lines(to);
+    script = (struct venv_script){
         .head = head,
         .body = body,
-        .length = body ? length - (size_t)(body - text) : 0,
+        .length = length - (size_t)(body - text),
         .mode = mode | S_IXUSR,
     };
-
-    return body ? replace_file(bin, name, &script, err) : 0;
+    return replace_file(bin, name, &script, err);
 }
 
 static void venv_scripts_close_stream(DIR **stream)

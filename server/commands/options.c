@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/spelling.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <math.h>
 #include <stddef.h>
@@ -464,6 +465,7 @@ static int options_take_help(struct options *options, const char *command, struc
 static int options_take_config(struct options *options, const char *action, const char *file,
                                struct error *err)
 {
+    assert(action); /* options_missing_operand() */
     if (strcmp(action, "init") != 0)
         return error_set(err, ERROR_USAGE, "config %s: must be config init [FILE]", action);
     options->file = file;

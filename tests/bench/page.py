@@ -46,7 +46,8 @@ What a call costs, beside plain `python3 script.py` and beside what people use i
 
 which takes a quarter of an hour, installs the packages of the others in `.deps/bench` at first, and, with `--write`, makes
 this document. Ways that are compared take turns in an order that is shuffled for each round. Absolute times are those of
-one machine at one time; look at the ratios.
+one machine at one time; look at the ratios. No script imports `torch`: PyPI's comes with CUDA (3 GB), and Debian's
+`python3-torch` with OpenCV, FFmpeg and Qt (600 MB).
 
 - The machine: {machine}
 - The Pythons: {pythons}

@@ -6,8 +6,10 @@ import platform
 import subprocess
 import sys
 
+import matrix_trial
+import matrix_users
 import pytest
-from leftovers import Watched, until_one_waits
+from leftovers import Watched, sanitized, until, until_one_waits
 
 LIMITED = pathlib.Path(__file__).with_name("limited.py")
 WITHOUT_CGROUPS = [sys.executable, str(LIMITED), "cgroups", "--", os.environ["PYEXECD"]]
@@ -33,7 +35,29 @@ for i in range(16):
         for page in range(0, 48 << 20, 4096): x[page] = 1
         import time; time.sleep(60)
 """,
+    "processes whose first thread has ended": """
+import ctypes, os, threading, time
+def fill():
+    while open(f"/proc/{os.getpid()}/stat").read().rpartition(")")[2].split()[0] != "Z": pass
+    x = bytearray(48 << 20)
+    for page in range(0, 48 << 20, 4096): x[page] = 1
+    time.sleep(60)
+for i in range(16):
+    if os.fork() == 0:
+        threading.Thread(target=fill).start()
+        ctypes.CDLL(None).syscall(60, 0)
+""",
 }
+
+# Makes processes that share its memory, as vfork(2) does.
+SHARING = """
+import ctypes, signal
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+def share():
+    stack = libc.mmap(None, ctypes.c_size_t(1 << 16), 3, 0x22, -1, ctypes.c_long(0))
+    assert libc.clone(libc.pause, ctypes.c_void_p(stack + (1 << 16)), 0x100 | signal.SIGCHLD, None) > 0
+"""
 
 pytestmark = [
     pytest.mark.skipif(platform.machine() != "x86_64",
@@ -70,6 +94,57 @@ def test_what_processes_share_counts_once(server):
                  "        time.sleep(2); os._exit(0)\n"
                  "for i in range(8): os.wait()\nprint('done')")
     assert result["stdout"] == "done\n", result
+
+
+def test_what_an_address_space_has_counts_once(server):
+    result = run(server, f"{SHARING}\nx = bytearray(b'x') * (80 << 20)\nfor i in range(3): share()\n"
+                 "import time; time.sleep(2); print('done')")
+    assert result["stdout"] == "done\n", result
+
+
+def test_a_process_that_shares_memory_hides_none_of_others(server):
+    assert run(server, f"{SHARING}\nshare()\n{HOGS['many processes']}\nshare(){WAIT}")["out_of_memory"]
+
+
+def has_keeper(server):
+    """Whether a call is a copy that has one, the process 3 of its tree."""
+    return run(server, "print(*open('/proc/1/task/1/children').read().split())")["stdout"] == "2 3\n"
+
+
+@pytest.fixture
+def with_keepers():
+    """A server whose Python has so much memory that its copies have keepers. Where root has no cgroups he has no copies,
+    so it is another user's."""
+    if sanitized():
+        pytest.skip("without cgroups a sanitized program has no copies")
+    place = matrix_users.Place()
+    path = pathlib.Path(place.venv("nobody"))
+    (packages,) = path.glob("lib/python3*/site-packages")
+    (packages / "large.py").write_text("large = bytearray(b'x') * (40 << 20)\n")
+    (packages / "large.pth").write_text("import large\n")
+    try:
+        with matrix_trial.LocalServer("nobody", place, {"type": "venv", "venv_path": str(path)},
+                                      config={"limits": {"memory": "128MiB"}}) as server:
+            server.initialize()
+            if run(server, "pass")["containment"]["limits"] != "rlimits":
+                pytest.skip("this user has cgroups")
+            assert until(lambda: server.until_one_waits() and has_keeper(server)) and server.until_one_waits()
+            yield server
+    finally:
+        place.remove()
+
+
+def test_what_a_copy_shares_with_its_keeper_counts_once(with_keepers):
+    code = "x = bytearray(b'x') * (40 << 20)\nimport time; time.sleep(2)\n" \
+           "print(open('/proc/1/task/1/children').read())"
+    result = run(with_keepers, code)
+    assert result["timings"]["warm"] and result["stdout"] == "2 3 \n", result
+
+
+@pytest.mark.parametrize("hog", HOGS)
+def test_a_copy_with_a_keeper_has_the_same_limit(with_keepers, hog):
+    result = run(with_keepers, HOGS[hog] + WAIT)
+    assert result["timings"]["warm"] and result["out_of_memory"] and result["signal"] == "SIGKILL", result
 
 
 def test_the_receipt_says_how_the_limit_is_enforced(server):

@@ -22,6 +22,8 @@ def attempt(act, *arguments):
     return "done"
 print(json.dumps({
     "files": {path.name: path.read_text() for path in sorted(group.iterdir())},
+    "link": os.readlink("/sys/sys/fs/cgroup"),
+    "mounts": [line.split()[4] for line in open("/proc/self/mountinfo") if " - cgroup" in line],
     "group": pathlib.Path("/proc/self/cgroup").read_text().splitlines()[-1],
     "memory": dict(line.split(":", 1) for line in pathlib.Path("/proc/meminfo").read_text().splitlines()),
     "changes": [attempt(open, group / "memory.max", "w"), attempt(os.unlink, group / "memory.max"),
@@ -54,6 +56,9 @@ def assert_limits(seen):
     assert 0 < quota <= len(os.sched_getaffinity(0)) * period
     assert seen["files"] == {"cgroup.controllers": "cpu memory pids\n", "memory.max": f"{MEMORY}\n", "pids.max": f"{PROCESSES}\n"}
     assert seen["group"] == "0::/"
+    # A program that takes the place of the cgroups from the table of mounts, as the JVM does, reads the same.
+    assert seen["link"] == "/sys/fs/cgroup"
+    assert not seen["mounts"] or any(place.startswith("/sys/sys/fs/cgroup") for place in seen["mounts"])
     assert all(seen["memory"][name].split() == [str(MEMORY // 1024), "kB"] for name in ("MemTotal", "MemFree", "MemAvailable"))
     assert {"Buffers", "Cached", "Shmem", "Active", "Inactive", "Slab", "SReclaimable", "SwapTotal"} <= set(seen["memory"])
     assert "done" not in seen["changes"]

@@ -108,6 +108,6 @@ struct leftovers {
     bool are_gone;    /* none is left */
 };
 
-/* Kills every process that can be reached until there is none. Sets *STATUS to the status of
- * PROGRAM if it was among the dead. */
-struct leftovers init_program_kill_leftovers(pid_t program, int *status);
+/* Kills every process that can be reached until there is none, and adds what was left to LEFTOVERS.
+ * Sets *STATUS to the status of PROGRAM if it was among the dead. */
+void init_program_kill_leftovers(pid_t program, int *status, struct leftovers *leftovers);

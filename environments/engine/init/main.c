@@ -47,8 +47,12 @@ static bool is_at_home(void)
     return strcmp(name, INIT_NAME) == 0;
 }
 
-static void note_leftovers(struct last_words *words, struct leftovers leftovers)
+/* Kills what PROGRAM has left, and notes it. */
+static void end_leftovers(struct last_words *words, pid_t program)
 {
+    struct leftovers leftovers = {0};
+
+    init_program_kill_leftovers(program, &words->status, &leftovers);
     words->leftovers = leftovers.count;
     if (leftovers.had_helpers)
         words->flags |= LAST_WORDS_HELPERS;
@@ -214,7 +218,7 @@ static int init_run(struct watch *watch, const struct init_order *order)
     else
         wait_for_program(watch, &schedule, program, &words);
     words.run_seconds = clock_seconds() - started;
-    note_leftovers(&words, init_program_kill_leftovers(program, &words.status));
+    end_leftovers(&words, program);
     if (usage_count_kills(memory) > kills)
         words.flags |= LAST_WORDS_OUT_OF_MEMORY;
     count_usage(&words);

@@ -69,11 +69,14 @@ static bool init_program_knows(char *lines, uid_t uid)
 static void init_program_name_user(void)
 {
     char lines[64 << 10];
+    const char *name;
 
     if (init_program_read_users(lines, sizeof lines) > 0 && init_program_knows(lines, geteuid()))
         return;
     setenv("USER", "user", 0);
-    setenv("LOGNAME", getenv("USER"), 0);
+    name = getenv("USER");
+    if (name)
+        setenv("LOGNAME", name, 0);
 }
 
 static _Noreturn void init_program_execute(const struct init_program *program, int failures)
@@ -121,7 +124,7 @@ pid_t init_program_start(const struct init_program *program, int *ret_failure)
 
 /* True when no child is left. */
 static bool init_program_reap(pid_t program, const struct python_helpers *helpers,
-                              int *program_status, struct leftovers *ret)
+                              int *program_status, struct leftovers *leftovers)
 {
     int status;
     pid_t pid;
@@ -132,28 +135,27 @@ static bool init_program_reap(pid_t program, const struct python_helpers *helper
         if (pid == program)
             *program_status = status;
         else if (python_helpers_have(helpers, pid))
-            ret->had_helpers |= is_killed;
+            leftovers->had_helpers |= is_killed;
         else
-            ret->count += is_killed;
+            leftovers->count += is_killed;
     }
     return pid < 0 && errno == ECHILD;
 }
 
-struct leftovers init_program_kill_leftovers(pid_t program, int *status)
+void init_program_kill_leftovers(pid_t program, int *status, struct leftovers *leftovers)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NANOSECONDS};
     double deadline = clock_seconds() + LEFTOVERS_KILL_SECONDS;
     struct python_helpers helpers;
-    struct leftovers ret = {0};
 
     python_helpers_find(&helpers);
     for (;;) {
         /* In a kept container pid 1 waits for processes that are not our children. */
         bool is_alone = kill(-1, SIGKILL) < 0 && errno == ESRCH;
 
-        ret.are_gone = init_program_reap(program, &helpers, status, &ret) && is_alone;
-        if (ret.are_gone || clock_seconds() > deadline)
-            return ret;
+        leftovers->are_gone = init_program_reap(program, &helpers, status, leftovers) && is_alone;
+        if (leftovers->are_gone || clock_seconds() > deadline)
+            return;
         nanosleep(&pause, NULL);
     }
 }

@@ -1,5 +1,6 @@
 #include "environments/process/core/worker.h"
 
+#include "base/address_spaces.h"
 #include "base/descriptors.h"
 #include "base/starter/starter.h"
 #include "environments/process/core/keeper.h"
@@ -130,7 +131,7 @@ static pid_t worker_fork(const struct program *program,
     for (size_t i = ZYGOTE_ORDER_OUTPUT; i < worker.count; i++) /* their end is the worker's */
         close(worker.descriptors[i]);
     prctl(PR_SET_DUMPABLE, 0); /* the worker must not trace its supervisor */
-    runner_need(NEED_ALWAYS, filter_install(FILTER_WORKER), "cannot filter system calls");
+    runner_need(NEED_ALWAYS, filter_install(FILTER_SUPERVISOR), "cannot filter system calls");
     return pid;
 }
 
@@ -147,12 +148,12 @@ static void worker_parse(const struct worker_job *job, struct program *program)
     program->run.is_ahead = true;
 }
 
-/* A supervisor that measures memory adds up the processes, and would count that of the worker
- * twice. Memory of a device stays taken as long as the keeper has it mapped, and the next call
- * needs it. */
+/* A supervisor that measures memory must see that worker and keeper have one. Memory of a device
+ * stays taken as long as the keeper has it mapped, and the next call needs it. */
 static bool worker_may_have_keeper(const struct program *program)
 {
-    return program->run.limits.memory == 0 && !program_has_devices(program);
+    return (program->run.limits.memory == 0 || address_spaces_can_compare()) &&
+           !program_has_devices(program);
 }
 
 static _Noreturn void worker_supervise(const int *descriptors, size_t count, uid_t uid, gid_t gid)

@@ -15,6 +15,8 @@ enum filter {
     FILTER_ZYGOTE,          /* FILTER_SANDBOX, and namespaces of its own for each worker */
     FILTER_WORKER, /* added to it by a worker, and to FILTER_SANDBOX by a program, before it begins:
                       forbids calls that only their supervisors need */
+    FILTER_SUPERVISOR,  /* added to FILTER_ZYGOTE by the supervisor of a worker: forbids calls that
+                           only the making of its tree needs */
     FILTER_SHARED_ROOT, /* added to them where a tree cannot have a root of its own: forbids calls
                            that file rules let pass */
     FILTER_PROXY,       /* added to FILTER_SANDBOX by the proxy of a run, for itself */

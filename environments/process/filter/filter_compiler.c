@@ -22,8 +22,8 @@ static const struct compiler_target compiler_targets[] = {
 };
 
 static const struct filter_rules *const compiler_filters[] = {
-    &kernel_filter, &process_filter, &sandbox_filter,     &offline_filter,
-    &zygote_filter, &worker_filter,  &shared_root_filter, &proxy_filter,
+    &kernel_filter, &process_filter,    &sandbox_filter,     &offline_filter, &zygote_filter,
+    &worker_filter, &supervisor_filter, &shared_root_filter, &proxy_filter,
 };
 
 enum {

@@ -44,5 +44,6 @@ extern const struct filter_rules sandbox_filter;
 extern const struct filter_rules offline_filter;
 extern const struct filter_rules zygote_filter;
 extern const struct filter_rules worker_filter;
+extern const struct filter_rules supervisor_filter;
 extern const struct filter_rules shared_root_filter;
 extern const struct filter_rules proxy_filter;

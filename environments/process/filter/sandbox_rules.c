@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/netlink.h>
 #include <linux/prctl.h>
 #include <netinet/in.h>
@@ -180,6 +181,9 @@ static const struct filter_rule sandbox_rules[] = {
      FILTER_ALLOW},
     {"setns", FILTER_ALLOW, FILTER_IS, 1, CLONE_NEWUSER},
 
+    /* The supervisor measures memory that processes share. */
+    {"kcmp", FILTER_ALLOW, FILTER_IS, 2, KCMP_VM},
+
     /* Absent for programs, which do not try them again: io_uring, whose work no filter sees; new
      * calls that read the table of mounts; memory that the kernel itself cannot see; kernel AIO. */
     {"io_uring_setup io_uring_enter io_uring_register", ENOSYS},
@@ -223,8 +227,14 @@ static const struct filter_rule zygote_rules[] = {
     {0},
 };
 
-/* With openat2 a supervisor finds the paths of a policy; its mode is out of a filter's sight. */
+/* A supervisor needs this one as long as its tree is there. */
 static const struct filter_rule worker_rules[] = {
+    {"kcmp", EPERM},
+    {0},
+};
+
+/* With openat2 a supervisor finds the paths of a policy; its mode is out of a filter's sight. */
+static const struct filter_rule supervisor_rules[] = {
     {"openat2", ENOSYS},
     {"clone", EPERM, FILTER_HAS, 0, NAMESPACES_OF_CLONE},
     {"unshare", EPERM, FILTER_HAS, 0, NAMESPACES_OF_UNSHARE},
@@ -235,7 +245,15 @@ static const struct filter_rule worker_rules[] = {
 
 const struct filter_rules worker_filter = {
     .name = "FILTER_WORKER",
-    .tables = {worker_rules},
+    .tables = {worker_rules, supervisor_rules},
+    .otherwise = FILTER_ALLOW,
+    .unknown = FILTER_ALLOW,
+    .is_native_only = true,
+};
+
+const struct filter_rules supervisor_filter = {
+    .name = "FILTER_SUPERVISOR",
+    .tables = {supervisor_rules},
     .otherwise = FILTER_ALLOW,
     .unknown = FILTER_ALLOW,
     .is_native_only = true,

@@ -2,6 +2,9 @@
  * container at /sys/fs/cgroup, or read /proc/meminfo. In a sandbox both have the limits of the
  * tree: a program that believes in the memory of the machine is killed.
  *
+ * The JVM looks where the table of mounts has a cgroup. The table still has those of the machine,
+ * below its covered root, so a link leads from there to ours.
+ *
  * These files are mere texts in the cover of the machine's root, so they limit nothing, and take
  * nothing per worker. The file for /proc/meminfo lies beside them, because each worker has its own
  * /proc. The zygote keeps its /proc uncovered, since the kernel makes no further /proc beside one
@@ -21,7 +24,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define LIMITS_MEMORY_FILE "/sys/fs/meminfo"
+#define LIMITS_MEMORY_FILE   "/sys/fs/meminfo"
+#define LIMITS_MACHINE_PLACE "/sys" ROOT_LIMITS_GROUP /* of version 2, in the table of mounts */
 
 enum { LIMITS_NUMBER_BYTES = 32, LIMITS_MEMORY_BYTES = 1024 };
 
@@ -85,9 +89,18 @@ static int limits_write_memory(uint64_t bytes)
     return root_write(LIMITS_MEMORY_FILE, text);
 }
 
+static int limits_link_group(void)
+{
+    return root_make_way(LIMITS_MACHINE_PLACE) < 0
+               ? -1
+               : symlink(ROOT_LIMITS_GROUP, LIMITS_MACHINE_PLACE);
+}
+
 int root_limits_write(const struct control_run *run)
 {
-    return limits_write_group(run) < 0 ? -1 : limits_write_memory(run->shared_bytes);
+    return limits_write_group(run) < 0 || limits_link_group() < 0
+               ? -1
+               : limits_write_memory(run->shared_bytes);
 }
 
 int root_limits_lay_over(void)

@@ -17,7 +17,7 @@ here = pathlib.Path.cwd()
 # Of what a place holds nothing is seen but the ways to what the run has.
 ways = {way for own in map(pathlib.Path, [here, sys.executable, sys.prefix, sys.base_prefix, *sys.path])
         for place in (own, own.resolve()) for way in (place, *place.parents)}
-ways |= set(map(pathlib.Path, ["/sys/fs", "/sys/fs/cgroup", "/sys/fs/meminfo"]))  # its limits
+ways |= set(map(pathlib.Path, ["/sys/fs", "/sys/fs/cgroup", "/sys/fs/meminfo", "/sys/sys"]))  # its limits
 found = []
 
 

@@ -248,7 +248,6 @@ static void a_slow_peer_is_told_when_it_reads_again(void **state)
 static void what_one_principal_may_watch_is_bounded(void **state)
 {
     enum { PEERS = SUBSCRIPTIONS_RESOURCES_PER_PRINCIPAL / SUBSCRIPTIONS_RESOURCES };
-    AUTO_JSON json_t *uris = json_array();
     struct mcp_peer others[PEERS];
     struct mcp_peer stranger;
     struct error err = ERROR_INIT;

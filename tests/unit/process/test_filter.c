@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -206,7 +207,6 @@ static const struct filter_case sandbox_cases[] = {
     {SYS_fspick, BAD, EPERM},
     {SYS_get_mempolicy, BAD, EPERM},
     {SYS_init_module, BAD, EPERM},
-    {SYS_kcmp, BAD, EPERM},
     {SYS_kexec_load, BAD, EPERM},
     {SYS_mbind, BAD, EPERM},
     {SYS_migrate_pages, BAD, EPERM},
@@ -247,9 +247,25 @@ static const struct filter_case sandbox_cases[] = {
     {NO_CALL_YET, BAD, ENOSYS},
 };
 
-/* What finds the paths of a policy */
-static const struct filter_case supervisor_cases[] = {{SYS_openat2, BAD, E2BIG}};
-static const struct filter_case program_cases[] = {{SYS_openat2, BAD, ENOSYS}};
+/* What finds the paths of a policy, and what tells memory apart (KCMP_VM): the process -1 is none
+ */
+static const struct filter_case supervisor_cases[] = {
+    {SYS_openat2, BAD, E2BIG},
+    {SYS_kcmp, {-1, -1, KCMP_VM}, ESRCH},
+    {SYS_kcmp, {-1, -1, KCMP_FILE}, EPERM},
+};
+static const struct filter_case program_cases[] = {
+    {SYS_openat2, BAD, ENOSYS},
+    {SYS_kcmp, {-1, -1, KCMP_VM}, EPERM},
+    {SYS_kcmp, {-1, -1, KCMP_FILE}, EPERM},
+};
+
+/* The supervisor of a worker has made its tree when it adds its filter. */
+static const struct filter_case watching_cases[] = {
+    {SYS_openat2, BAD, ENOSYS},
+    {SYS_kcmp, {-1, -1, KCMP_VM}, ESRCH},
+    {SYS_kcmp, {-1, -1, KCMP_FILE}, EPERM},
+};
 
 static const struct filter_case online_cases[] = {
     {SYS_socket, {AF_INET, SOCK_STREAM}, 0},
@@ -340,11 +356,12 @@ static const struct filter_case proxy_cases[] = {
     {SYS_getpid, BAD, 0},
 };
 
-/* That of a worker comes on top of its zygote's. */
+/* Those of a worker and its supervisor come on top of their zygote's. */
 static int install(enum filter filter)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        (filter == FILTER_WORKER && filter_install(FILTER_ZYGOTE) < 0))
+        ((filter == FILTER_WORKER || filter == FILTER_SUPERVISOR) &&
+         filter_install(FILTER_ZYGOTE) < 0))
         return -1;
     return filter_install(filter);
 }
@@ -408,6 +425,15 @@ static void test_a_worker_has_the_same_calls(void **state)
     check_cases(FILTER_WORKER, online_cases, ARRAY_SIZE(online_cases));
     check_cases(FILTER_WORKER, file_cases, ARRAY_SIZE(file_cases));
     check_cases(FILTER_WORKER, program_cases, ARRAY_SIZE(program_cases));
+}
+
+static void test_the_supervisor_of_a_worker_has_them_too(void **state)
+{
+    (void)state;
+    check_cases(FILTER_SUPERVISOR, sandbox_cases, ARRAY_SIZE(sandbox_cases));
+    check_cases(FILTER_SUPERVISOR, online_cases, ARRAY_SIZE(online_cases));
+    check_cases(FILTER_SUPERVISOR, file_cases, ARRAY_SIZE(file_cases));
+    check_cases(FILTER_SUPERVISOR, watching_cases, ARRAY_SIZE(watching_cases));
 }
 
 static void test_a_sandbox_without_a_network_has_no_socket_of_one(void **state)
@@ -504,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_other_processes_keep_their_limits),
         cmocka_unit_test(test_a_sandbox_has_the_listed_calls),
         cmocka_unit_test(test_a_worker_has_the_same_calls),
+        cmocka_unit_test(test_the_supervisor_of_a_worker_has_them_too),
         cmocka_unit_test(test_a_sandbox_without_a_network_has_no_socket_of_one),
         cmocka_unit_test(test_files_of_a_shared_root_stay_as_they_are),
         cmocka_unit_test(test_a_proxy_connects_and_does_nothing_else),

@@ -163,6 +163,19 @@ static void test_what_waits_ends_with_its_user(void **state)
     forecast_drop(forecast);
 }
 
+static void test_what_is_due_is_not_started_when_its_user_ends(void **state)
+{
+    struct caller *caller = *state;
+    struct forecast *forecast = forecast_hold(hold(caller));
+
+    forecast_expect(forecast);
+    recurrence_end(&caller->recurrence);
+    assert_int_equal(forecast->holders, 1);
+    let_loop_run(caller);
+    assert_int_equal(caller->made, 0);
+    forecast_drop(forecast);
+}
+
 static void test_each_byte_of_the_limits_is_compared(void **state)
 {
     const struct process_limits limits = {.memory = 1, .file_size = 2, .processes = 3, .nice = 4};
@@ -201,6 +214,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_a_command_that_comes_before_its_python_is_started_starts_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_waits_ends_with_its_user, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_due_is_not_started_when_its_user_ends, set_up,
+                                        tear_down),
         cmocka_unit_test(test_each_byte_of_the_limits_is_compared),
         cmocka_unit_test(test_each_member_of_a_wish_is_compared),
     };
