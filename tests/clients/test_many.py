@@ -69,7 +69,8 @@ def test_programs_run_each_for_itself(kind):
     assert [result.stdout for result in results] == [f"{n}\n" for n in range(5)]
 
 
-VALUES = [None, True, 0, -1.5, 10 ** 30, "", "süß\n\"'\\ \u2028 \U0001F600 \0", "\ud800", [], [1, [2]], {"a": {"ü": None}}]
+VALUES = [None, True, 0, -1.5, 10 ** 30, "", "süß\n\"'\\ \u2028 \U0001F600 \0", "\ud800", [], [1, [2]],
+          {"a": {"ü": None}}]
 
 
 def test_an_input_is_anything_that_json_can_say():
