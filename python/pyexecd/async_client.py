@@ -234,7 +234,8 @@ class AsyncClient:
         """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
         "openai-responses", "anthropic" or "gemini".
 
-        `run_code_blocks` is not among them: it is for programs that get messages with code.
+        `run_code_blocks` and `run_many` are not among them: one is for programs that get messages with code, and no
+        strict schema describes the inputs of the other.
 
         Raises ValueError for another provider."""
         return declared(provider, await self.list_tools())
