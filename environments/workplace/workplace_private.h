@@ -55,7 +55,7 @@ struct workplace {
     unsigned isolations;     /* bits of enum isolation: runs that may use PATH */
     bool is_lent;            /* PATH belongs to a user */
     char *own_script;        /* owned; the user's script that runs execute, or NULL */
-    bool is_script_extended; /* their code has more than the text of that script */
+    bool is_script_extended; /* their code has more than its text */
     char *root;              /* owned; without links */
     int root_fd;             /* owned */
     char *private_name;      /* owned */
