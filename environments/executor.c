@@ -267,6 +267,11 @@ bool executor_is_idle(const struct executor *executor)
     return executor->going_count == 0 && executor->waiting_count == 0;
 }
 
+unsigned executor_places(const struct executor *executor)
+{
+    return executor->settings.concurrent_runs;
+}
+
 unsigned executor_going(const struct executor *executor)
 {
     return executor->going_count;

@@ -126,6 +126,9 @@ void executor_set_limits(struct executor *executor, const struct executor_settin
 void executor_stop(struct executor *executor);
 bool executor_is_idle(const struct executor *executor);
 
+/* How many runs may go at once, clients that have none apart. */
+unsigned executor_places(const struct executor *executor);
+
 /* How many runs have a place, and how many wait for one. */
 unsigned executor_going(const struct executor *executor);
 unsigned executor_waiting(const struct executor *executor);

@@ -31,7 +31,8 @@ static void main_harden(void)
 /* Files that scripts make in a user's own directory get the rights that the user's mask gives. */
 static void main_set_mask(const struct options *options)
 {
-    if (options->command != COMMAND_RUN && options->command != COMMAND_CALL)
+    if (options->command != COMMAND_RUN && options->command != COMMAND_MAP &&
+        options->command != COMMAND_CALL)
         umask(S_IRWXG | S_IRWXO);
 }
 
@@ -55,6 +56,8 @@ static int main_execute(const struct options *options)
         return command_serve(options);
     case COMMAND_RUN:
         return command_run(options);
+    case COMMAND_MAP:
+        return command_map(options);
     case COMMAND_CALL:
         return command_call(options);
     case COMMAND_PREPARE:

@@ -12,14 +12,9 @@
 
 /* Taken over by service_reload() and by the tools, as settings of environments are. */
 static const char *const changeable[] = {
-    "callers",
-    "code_blocks",
-    "default_environment",
-    "environments",
-    "keep_for",
-    "results",
-    "sessions",
-    "share_directory_across_isolation",
+    "callers",      "code_blocks", "default_environment",
+    "environments", "keep_for",    "results",
+    "run_many",     "sessions",    "share_directory_across_isolation",
 };
 
 /* Sections whose files are read again. */

@@ -192,13 +192,21 @@ static int be_guest(struct directory_claim *claim, const char *code, size_t leng
     return 0;
 }
 
+/* Whether runs execute the user's own file. It cannot be executed in place if it is only a part of
+ * their code. */
+static bool workplace_executes_own_script(const struct workplace *workplace,
+                                          enum script_delivery delivery)
+{
+    return workplace->own_script && (delivery != SCRIPT_IN_PLACE || !workplace->is_script_extended);
+}
+
 /* Brings CODE to where the script of CLAIM is. */
 static int directory_claim_deliver(struct directory_claim *claim, const char *code, size_t length,
                                    struct error *err)
 {
     struct working_directory *directory = claim->directory;
 
-    if (directory->workplace->own_script) {
+    if (workplace_executes_own_script(directory->workplace, claim->delivery)) {
         claim->script = memory_copy_string(directory->workplace->own_script);
         return 0;
     }

@@ -46,6 +46,9 @@ int workplace_lend(struct workplace *workplace, const char *path, const char *sc
  * code is its text. NULL: no more. */
 void workplace_set_script(struct workplace *workplace, const char *script);
 
+/* Runs have more code than the file from now on. */
+void workplace_extend_script(struct workplace *workplace);
+
 /* True when TEXT looks like the handle of a working directory. */
 bool workplace_is_handle(const char *text);
 

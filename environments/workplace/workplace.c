@@ -173,6 +173,11 @@ void workplace_set_script(struct workplace *workplace, const char *script)
     workplace->own_script = script ? memory_copy_string(script) : NULL;
 }
 
+void workplace_extend_script(struct workplace *workplace)
+{
+    workplace->is_script_extended = true;
+}
+
 int workplace_lend(struct workplace *workplace, const char *path, const char *script,
                    struct error *err)
 {

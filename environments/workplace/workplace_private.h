@@ -50,15 +50,16 @@ struct sweep {
 };
 
 struct workplace {
-    struct ev_loop *loop; /* borrowed */
-    char *path;           /* owned; the configured directory, or NULL */
-    unsigned isolations;  /* bits of enum isolation: runs that may use PATH */
-    bool is_lent;         /* PATH belongs to a user */
-    char *own_script;     /* owned; the user's script that runs execute, or NULL */
-    char *root;           /* owned; without links */
-    int root_fd;          /* owned */
-    char *private_name;   /* owned */
-    int private_fd;       /* owned, exclusively locked */
+    struct ev_loop *loop;    /* borrowed */
+    char *path;              /* owned; the configured directory, or NULL */
+    unsigned isolations;     /* bits of enum isolation: runs that may use PATH */
+    bool is_lent;            /* PATH belongs to a user */
+    char *own_script;        /* owned; the user's script that runs execute, or NULL */
+    bool is_script_extended; /* their code has more than its text */
+    char *root;              /* owned; without links */
+    int root_fd;             /* owned */
+    char *private_name;      /* owned */
+    int private_fd;          /* owned, exclusively locked */
     double keep_seconds;
     struct list directories; /* of struct working_directory in use */
     struct sweep sweep;

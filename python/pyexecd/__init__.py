@@ -14,16 +14,18 @@ from .client import Client, Session
 from .errors import (CallCancelled, CallRefused, CallTimeout, ConfigurationError, ConnectionLost, ProtocolError,
                      PyexecdError, ToolError)
 from .results import BlockResult, CodeBlocksResult, File, Image, Result, ToolResult
+from .runs import Runs
 
 if TYPE_CHECKING:
     from .async_client import AsyncClient, AsyncSession
+    from .async_runs import AsyncRuns
 
     __version__: str
 
 __all__ = [
-    "AsyncClient", "AsyncSession", "BlockResult", "CallCancelled", "CallRefused", "CallTimeout", "Client",
+    "AsyncClient", "AsyncRuns", "AsyncSession", "BlockResult", "CallCancelled", "CallRefused", "CallTimeout", "Client",
     "CodeBlocksResult", "ConfigurationError", "ConnectionLost", "File", "Image", "ProtocolError", "PyexecdError",
-    "Result", "Session", "ToolError", "ToolResult",
+    "Result", "Runs", "Session", "ToolError", "ToolResult",
 ]
 
 
@@ -40,6 +42,9 @@ def __getattr__(name: str) -> Any:
     if name in ("AsyncClient", "AsyncSession"):
         from . import async_client
         found: Any = getattr(async_client, name)
+    elif name == "AsyncRuns":
+        from . import async_runs
+        found = async_runs.AsyncRuns
     elif name == "__version__":
         found = _version()
     else:

@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import weakref
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Type, Union
 
 from . import calls
+from .async_runs import AsyncRuns
 from .calls import Blocks
 from .configuration import Config, Path
 from .connection import Answer, Call, Connection, Event
 from .errors import CallTimeout, ProtocolError, ToolError
 from .listener import Listener, OnOutput, OnProgress
+from .many import programs_for
 from .process import Command
 from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
@@ -129,6 +131,54 @@ class AsyncClient:
         result = run_result(await self._call("run_python", arguments, listener))
         return result if self._code_alone else accepted(result)
 
+    def map(self, code: str, inputs: Iterable[Any], *, parallel: Optional[int] = None, timeout: Optional[float] = None,
+            environment: Optional[str] = None, environment_definition: Optional[Mapping[str, Any]] = None,
+            working_directory: Optional[str] = None) -> AsyncRuns:
+        """Runs a program once for each input, several at a time. A run that fails costs only itself.
+
+            async for result in client.map("def main(n): return n ** 2", range(4)):
+                print(json.loads(result.stdout))
+
+        Args:
+            code: the whole program. It defines `main(input)`, which is called with an input; what that returns, unless
+                None, is printed as JSON.
+            inputs: anything that JSON can say. They are taken when there is a place for their run.
+            parallel: runs at a time. Default: the number of processors, at most 32.
+            timeout: seconds for each run.
+
+        The other arguments are those of `run_python`. All runs work in one directory, as calls of a client do.
+
+        Returns:
+            The results in the order of the inputs; `as_completed()` of it has them as they come. Runs begin when
+            results are asked for, and end with the iteration. A run that was refused has a result, too.
+
+        Raises:
+            ValueError: CODE has no `main`, or PARALLEL is less than 1.
+            TypeError, while results come: JSON cannot say an input.
+            ConnectionLost, while results come.
+
+        To cancel the runs, cancel the task that iterates.
+        """
+        return self.run_many(programs_for(code, inputs), parallel=parallel, timeout=timeout, environment=environment,
+                             environment_definition=environment_definition, working_directory=working_directory)
+
+    def run_many(self, programs: Iterable[str], *, parallel: Optional[int] = None, timeout: Optional[float] = None,
+                 environment: Optional[str] = None, environment_definition: Optional[Mapping[str, Any]] = None,
+                 working_directory: Optional[str] = None) -> AsyncRuns:
+        """Runs programs, several at a time. A program that fails costs only itself.
+
+        Args:
+            programs: whole programs. They are taken when there is a place for their run.
+
+        The other arguments, the exceptions and what is returned are those of `map`.
+        """
+        async def run(code: str) -> Result:
+            arguments = calls.run_arguments(code, environment, environment_definition, timeout, None,
+                                            working_directory, None, None)
+            return run_result(await self._call("run_python", arguments, Listener()))
+
+        return AsyncRuns(run, programs, parallel)
+
     async def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                               environment: Optional[str] = None,
                               environment_definition: Optional[Mapping[str, Any]] = None,
@@ -184,7 +234,8 @@ class AsyncClient:
         """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
         "openai-responses", "anthropic" or "gemini".
 
-        `run_code_blocks` is not among them: it is for programs that get messages with code.
+        `run_code_blocks` and `run_many` are not among them: one is for programs that get messages with code, and no
+        strict schema describes the inputs of the other.
 
         Raises ValueError for another provider."""
         return declared(provider, await self.list_tools())

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 import threading
-import time
 import weakref
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Type, Union
 
 from . import calls
 from .calls import Blocks
 from .configuration import Config, Path
-from .connection import Answer, Call, Connection, Event
-from .errors import CallCancelled, CallTimeout, ConnectionLost, ProtocolError, ToolError
+from .connection import Connection
+from .errors import ConnectionLost, ProtocolError, ToolError
 from .listener import Listener, OnOutput, OnProgress
+from .many import programs_for
 from .process import Command
 from .provided_files import Files, are_many, check_place, shipments
 from .provider_calls import ModelCall, calls_in
 from .provider_tools import declared
 from .results import CodeBlocksResult, File, Result, ToolResult, accepted, code_blocks_result, run_result, tool_result
-
-POLL_SECONDS = 0.05  # between looks at the event that cancels a call
+from .runs import Runs
+from .waiting import Ended, Waiting
 
 
 class Client:
@@ -127,6 +126,56 @@ class Client:
         listener = Listener(on_progress, on_stdout, on_stderr)
         return accepted(run_result(self._call("run_python", arguments, listener, cancel)))
 
+    def map(self, code: str, inputs: Iterable[Any], *, parallel: Optional[int] = None, timeout: Optional[float] = None,
+            environment: Optional[str] = None, environment_definition: Optional[Mapping[str, Any]] = None,
+            working_directory: Optional[str] = None, cancel: Optional[threading.Event] = None) -> Runs:
+        """Runs a program once for each input, several at a time. A run that fails costs only itself.
+
+            for result in client.map("def main(n): return n ** 2", range(4)):
+                print(json.loads(result.stdout))
+
+        Args:
+            code: the whole program. It defines `main(input)`, which is called with an input; what that returns, unless
+                None, is printed as JSON.
+            inputs: anything that JSON can say. They are taken when there is a place for their run.
+            parallel: runs at a time. Default: the number of processors, at most 32.
+            timeout: seconds for each run.
+            cancel: when this event is set, all runs are cancelled and CallCancelled is raised.
+
+        The other arguments are those of `run_python`. All runs work in one directory, as calls of a client do.
+
+        Returns:
+            The results in the order of the inputs; `as_completed()` of it has them as they come. Runs begin when
+            results are asked for, and end with the iteration. A run that was refused has a result, too.
+
+        Raises:
+            ValueError: CODE has no `main`, or PARALLEL is less than 1.
+            TypeError, while results come: JSON cannot say an input.
+            ConnectionLost, CallCancelled, while results come.
+        """
+        return self.run_many(programs_for(code, inputs), parallel=parallel, timeout=timeout, environment=environment,
+                             environment_definition=environment_definition, working_directory=working_directory,
+                             cancel=cancel)
+
+    def run_many(self, programs: Iterable[str], *, parallel: Optional[int] = None, timeout: Optional[float] = None,
+                 environment: Optional[str] = None, environment_definition: Optional[Mapping[str, Any]] = None,
+                 working_directory: Optional[str] = None, cancel: Optional[threading.Event] = None) -> Runs:
+        """Runs programs, several at a time. A program that fails costs only itself.
+
+        Args:
+            programs: whole programs. They are taken when there is a place for their run.
+
+        The other arguments, the exceptions and what is returned are those of `map`.
+        """
+        def begin(code: str, ended: Ended) -> Waiting:
+            arguments = calls.run_arguments(code, environment, environment_definition, timeout, None,
+                                            working_directory, None, None)
+            waiting = Waiting(self._connection, self._timeout, Listener(), ended)
+            waiting.send("tools/call", calls.tool_call("run_python", arguments, False))
+            return waiting
+
+        return Runs(begin, programs, parallel, cancel)
+
     def run_code_blocks(self, blocks: Blocks = None, *, message: Optional[str] = None,
                         environment: Optional[str] = None,
                         environment_definition: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
@@ -181,7 +230,8 @@ class Client:
         """The server's tools, to be declared to a model that calls functions: "openai" (chat completions),
         "openai-responses", "anthropic" or "gemini".
 
-        `run_code_blocks` is not among them: it is for programs that get messages with code.
+        `run_code_blocks` and `run_many` are not among them: one is for programs that get messages with code, and no
+        strict schema describes the inputs of the other.
 
         Raises ValueError for another provider."""
         return declared(provider, self.list_tools())
@@ -208,7 +258,7 @@ class Client:
         """
         calls_made = calls_in(said)
         with contextlib.ExitStack() as stack:
-            waiting = [stack.enter_context(contextlib.closing(_Waiting(self._connection, self._timeout,
+            waiting = [stack.enter_context(contextlib.closing(Waiting(self._connection, self._timeout,
                                                                        Listener(on_progress))))
                        for _ in calls_made]
             answers = [_begin_answer(call, each) for call, each in zip(calls_made, waiting)]
@@ -243,59 +293,12 @@ class Client:
     def _request(self, method: str, params: Mapping[str, Any], *, listener: Optional[Listener] = None,
                  cancel: Optional[threading.Event] = None, timeout: Optional[float] = None) -> Any:
         """Sends a request and waits for its answer. Whatever ends the waiting cancels it."""
-        with contextlib.closing(_Waiting(self._connection, timeout, listener or Listener())) as waiting:
+        with contextlib.closing(Waiting(self._connection, timeout, listener or Listener())) as waiting:
             waiting.send(method, params)
             return waiting.answer(cancel)
 
 
-class _Waiting:
-    """A request, and the wait for its answer, which takes at most TIMEOUT seconds from now on."""
-
-    def __init__(self, connection: Connection, timeout: Optional[float], listener: Listener) -> None:
-        self._connection = connection
-        self._listener = listener
-        self._news: queue.SimpleQueue[Union[Event, Answer]] = queue.SimpleQueue()
-        self._deadline = None if timeout is None else time.monotonic() + timeout
-        self._call: Optional[Call] = None
-
-    def send(self, method: str, params: Mapping[str, Any]) -> None:
-        self._call = self._connection.request(method, params, self._deliver)
-
-    def _deliver(self, event: Union[Event, Answer]) -> None:
-        self._news.put(event if isinstance(event, Answer) else self._listener.admit(event))
-
-    def close(self) -> None:
-        """Cancels the request unless it is answered."""
-        if self._call:
-            with contextlib.suppress(RuntimeError):  # At the end of the interpreter there are no new threads.
-                self._call.cancel()
-
-    def answer(self, cancel: Optional[threading.Event]) -> Any:
-        while True:
-            event = self._event(cancel)
-            if isinstance(event, Answer):
-                if event.error:
-                    raise event.error
-                self._listener.finish()
-                return event.result
-            if event:
-                self._listener.hear(event)
-
-    def _event(self, cancel: Optional[threading.Event]) -> Union[Event, Answer, None]:
-        """The next event. None: it has not come before the next look at CANCEL."""
-        if cancel and cancel.is_set():
-            raise CallCancelled("the call was cancelled")
-        left = None if self._deadline is None else self._deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise CallTimeout("no answer came within the timeout of the client")
-        waits = [seconds for seconds in (left, POLL_SECONDS if cancel else None) if seconds is not None]
-        try:
-            return self._news.get(timeout=min(waits)) if waits else self._news.get()
-        except queue.Empty:
-            return None
-
-
-def _begin_answer(call: ModelCall, waiting: _Waiting) -> Optional[Any]:
+def _begin_answer(call: ModelCall, waiting: Waiting) -> Optional[Any]:
     """Sends CALL. An answer already where it cannot be sent: what the model has written is no call."""
     try:
         waiting.send("tools/call", {"name": call.name, "arguments": call.arguments()})
@@ -304,7 +307,7 @@ def _begin_answer(call: ModelCall, waiting: _Waiting) -> Optional[Any]:
     return None
 
 
-def _model_answer(call: ModelCall, waiting: _Waiting, cancel: Optional[threading.Event]) -> Any:
+def _model_answer(call: ModelCall, waiting: Waiting, cancel: Optional[threading.Event]) -> Any:
     try:
         return call.answered(waiting.answer(cancel))
     except ProtocolError as error:

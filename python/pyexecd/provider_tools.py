@@ -9,7 +9,9 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
-PROGRAMS_TOOL = "run_code_blocks"  # for programs that get messages; a model that calls functions has run_python
+# For programs that get messages, and of inputs that strict schemas cannot describe; a model that calls functions has
+# run_python.
+OTHER_TOOLS = ("run_code_blocks", "run_many")
 
 Json = Dict[str, Any]
 
@@ -103,4 +105,4 @@ def declared(provider: str, tools: Iterable[Mapping[str, Any]]) -> List[Any]:
     form = TOOL_FORMS.get(provider)
     if form is None:
         raise ValueError(f"unknown provider {provider!r}: must be {', '.join(TOOL_FORMS)}")
-    return form.wrap([_function(tool, form) for tool in tools if tool["name"] != PROGRAMS_TOOL])
+    return form.wrap([_function(tool, form) for tool in tools if tool["name"] not in OTHER_TOOLS])

@@ -94,6 +94,7 @@ class Result(ToolResult):
       "timeout"        it was stopped at its timeout
       "out_of_memory"  the memory limit ended a process of it
       "error"          it could not be run, or not to its end; `text` says why
+      "refused"        nothing was run; `text` says why. Only of `map()` and `run_many()`: elsewhere that is raised
 
     `exit_code` is the negative number of the signal that ended the program, and None if it never ran. `stdout` and
     `stderr` are what the server kept of the output, 1 MiB of each by default. `files` are those that were created or

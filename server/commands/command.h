@@ -14,6 +14,7 @@ struct options;
 
 int command_serve(const struct options *options);
 int command_run(const struct options *options);
+int command_map(const struct options *options);
 int command_call(const struct options *options);
 
 /* Answers the call on stdin with ERR: the command line of `pyexecd call` is wrong. */

@@ -174,6 +174,7 @@ static int command_call_open(struct command_call *command, struct config *config
         .workplace = service->workplace,
         .default_environment = service->default_environment,
         .code_blocks = json_object_get(config_tree(config), "code_blocks"),
+        .has_many = json_is_true(json_object_get(config_tree(config), "run_many")),
         .picture_helper =
             provider_call_takes_images(&command->call) ? service->picture_helper : NULL,
     });

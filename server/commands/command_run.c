@@ -150,28 +150,10 @@ static void command_run_on_done(void *data, const struct run_report *report)
     ev_break(command->service.loop, EVBREAK_ALL);
 }
 
-/* The environment and the time limit of the options. */
-static int choose_setting(struct command_run *command, struct error *err)
-{
-    const struct options *options = command->options;
-    struct environment *environment =
-        script_environment_choose(options, &command->code, &command->service, err);
-
-    if (!environment)
-        return -1;
-    if (options->timeout > environment->settings.max_timeout)
-        return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
-                         options->timeout, environment->name, environment->settings.max_timeout);
-    command->setting = (struct run_setting){
-        .environment = environment,
-        .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,
-    };
-    return 0;
-}
-
 static int command_run_submit(struct command_run *command, struct error *err)
 {
-    if (choose_setting(command, err) < 0)
+    if (script_environment_set(command->options, &command->code, &command->service,
+                               &command->setting, err) < 0)
         return -1;
     command->directory =
         place_open(&(struct script_place){.wanted = command->options->working_directory,
@@ -216,20 +198,11 @@ static void command_run_wait_for_end(struct command_run *command)
     interruption_stop(&interruption);
 }
 
-/* A script may read what lies beside it: its modules. Owned by the caller. */
-static char *command_run_find_start(const struct options *options)
-{
-    const char *slash = options->file ? strrchr(options->file, '/') : NULL;
-
-    return slash ? memory_format("%.*s/", (int)(slash - options->file), options->file)
-                 : memory_copy_string(".");
-}
-
 /* Runs the code to its end; returns the exit status. */
 static int command_run_script(struct command_run *command, struct config *config)
 {
     struct service *service = &command->service;
-    AUTO_FREE char *start = command_run_find_start(command->options);
+    AUTO_FREE char *start = place_find_start(command->options->file);
     struct error err = ERROR_INIT;
 
     if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, start, &err) == 0 &&

@@ -62,6 +62,7 @@ static int command_schema_print(const struct provider *provider, const struct op
     struct python_settings settings = {
         .default_environment = json_object_get_string(config_tree(config), "default_environment"),
         .code_blocks = json_object_get(config_tree(config), "code_blocks"),
+        .has_many = json_is_true(json_object_get(config_tree(config), "run_many")),
         .results = command_result_form(options, config),
     };
     int status;

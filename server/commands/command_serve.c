@@ -128,6 +128,7 @@ static struct python_settings tool_settings(struct server *server)
         .workplace = server->service.workplace,
         .default_environment = server->service.default_environment,
         .code_blocks = json_object_get(config_tree(server->config), "code_blocks"),
+        .has_many = json_is_true(json_object_get(config_tree(server->config), "run_many")),
         .results = command_result_form(server->options, server->config),
         .picture_helper = server->service.picture_helper,
     };

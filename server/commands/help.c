@@ -8,6 +8,7 @@ static const char program_page[] =
     "Usage: pyexecd [OPTION]...                      serve MCP to the program that starts it\n"
     "       pyexecd serve [OPTION]...                serve MCP, also over HTTP and sockets\n"
     "       pyexecd run [OPTION]... FILE|-|-c CODE   run a script in the current directory\n"
+    "       pyexecd map [OPTION]... FILE [INPUTS]    run a script once for each line of a file\n"
     "       pyexecd call [OPTION]...                 answer one tool call of a model\n"
     "       pyexecd prepare [OPTION]... [NAME]...    prepare environments for calls\n"
     "       pyexecd doctor [OPTION]...               show what this machine provides\n"
@@ -68,6 +69,26 @@ static const char run_page[] =
     "      --log-level LEVEL         error, warning (default), info or debug\n"
     "\n"
     "Exit status: that of the script; 124 after a timeout, 128+N after signal N.\n";
+
+static const char map_page[] =
+    "Usage: pyexecd map [OPTION]... FILE [INPUTS]\n"
+    "\n"
+    "Runs a script once for each line of INPUTS, which is JSON, several at a time. The script\n"
+    "defines main(input); what that returns, unless None, is printed as JSON. INPUTS is a\n"
+    "file, or standard input. Each result is a line of JSON on standard output, as it comes:\n"
+    "that of `pyexecd run --json`, with its index. A run that fails costs only itself.\n"
+    "\n"
+    "  -j, --parallel N              runs at a time, instead of the configured number\n"
+    "  -t, --timeout SECONDS         the time limit of each run\n"
+    "  -w, --working-directory DIR   as for `pyexecd run`; all runs work there\n"
+    "  -e, --env NAME                the environment, instead of the default one\n"
+    "      --with PACKAGE            in a virtual environment with it; may be repeated\n"
+    "      --python VERSION          in a virtual environment of this Python, such as 3.11\n"
+    "      --require sandbox         run nothing without every layer of a sandbox\n"
+    "      --config FILE             the configuration\n"
+    "      --log-level LEVEL         error, warning (default), info or debug\n"
+    "\n"
+    "Exit status: 0 if all runs have succeeded, else 1.\n";
 
 static const char call_page[] =
     "Usage: pyexecd call [OPTION]...\n"
@@ -176,17 +197,10 @@ const char *help_page(const char *command)
         const char *command;
         const char *page;
     } pages[] = {
-        {"run", run_page},
-        {"call", call_page},
-        {"prepare", prepare_page},
-        {"doctor", doctor_page},
-        {"schema", schema_page},
-        {"token", token_page},
-        {"install", install_page},
-        {"uninstall", uninstall_page},
-        {"config", config_page},
-        {"serve", serve_page},
-        {"completions", completions_page},
+        {"run", run_page},         {"map", map_page},         {"call", call_page},
+        {"prepare", prepare_page}, {"doctor", doctor_page},   {"schema", schema_page},
+        {"token", token_page},     {"install", install_page}, {"uninstall", uninstall_page},
+        {"config", config_page},   {"serve", serve_page},     {"completions", completions_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

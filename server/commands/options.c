@@ -16,9 +16,14 @@
 #define FOR(COMMAND) (1u << (COMMAND))
 #define FOR_ALL      (~0u)
 
+#define FOR_SCRIPTS (FOR(COMMAND_RUN) | FOR(COMMAND_MAP))
+
 #define OPTIONS_HTTP_PORT "8808"
 
-enum { LONG_OPTION_BASE = 256 }; /* above every letter that getopt may return */
+enum {
+    LONG_OPTION_BASE = 256, /* above every letter that getopt may return */
+    MOST_PARALLEL_RUNS = 256,
+};
 
 static const struct command_name {
     const char *name;
@@ -27,6 +32,7 @@ static const struct command_name {
 } command_names[] = {
     {"serve", COMMAND_SERVE, NULL},
     {"run", COMMAND_RUN, "FILE (- is standard input) or -c CODE"},
+    {"map", COMMAND_MAP, "FILE"},
     {"call", COMMAND_CALL, NULL},
     {"prepare", COMMAND_PREPARE, NULL},
     {"doctor", COMMAND_DOCTOR, NULL},
@@ -261,6 +267,18 @@ static int set_timeout(struct options *options, const char *value, struct error 
     return 0;
 }
 
+static int set_parallel(struct options *options, const char *value, struct error *err)
+{
+    char *end;
+    const unsigned long number = strtoul(value, &end, 10);
+
+    if (*end || number < 1 || number > MOST_PARALLEL_RUNS)
+        return error_set(err, ERROR_USAGE, "--parallel %s: must be a number from 1 to %d", value,
+                         MOST_PARALLEL_RUNS);
+    options->parallel = (unsigned)number;
+    return 0;
+}
+
 /* A letter may stand for different options of different commands; the narrower one comes first. */
 static const struct choice {
     const char *name;
@@ -277,7 +295,7 @@ static const struct choice {
     {"code", 'c', required_argument, FOR(COMMAND_RUN), set_code},
     {"config", 'c', required_argument, FOR_ALL, set_config},
     {"dry-run", 0, no_argument, FOR(COMMAND_INSTALL) | FOR(COMMAND_UNINSTALL), set_dry_run},
-    {"env", 'e', required_argument, FOR(COMMAND_RUN), set_environment},
+    {"env", 'e', required_argument, FOR_SCRIPTS, set_environment},
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
     {"http", 0, optional_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_http},
@@ -285,39 +303,21 @@ static const struct choice {
      set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
+    {"parallel", 'j', required_argument, FOR(COMMAND_MAP), set_parallel},
     {"project", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_project},
     {"provider", 'p', required_argument, FOR(COMMAND_CALL) | FOR(COMMAND_SCHEMA), set_provider},
-    {"python", 0, required_argument, FOR(COMMAND_RUN), set_python},
-    {"require", 0, required_argument, FOR(COMMAND_RUN), set_require},
+    {"python", 0, required_argument, FOR_SCRIPTS, set_python},
+    {"require", 0, required_argument, FOR_SCRIPTS, set_require},
     {"results", 0, required_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_SCHEMA), set_results},
-    {"timeout", 't', required_argument, FOR(COMMAND_RUN), set_timeout},
+    {"timeout", 't', required_argument, FOR_SCRIPTS, set_timeout},
     {"token-file", 0, required_argument, FOR(COMMAND_SERVE), set_token_file},
     {"version", 'V', no_argument, FOR_ALL, set_version},
-    {"with", 0, required_argument, FOR(COMMAND_RUN), add_package},
-    {"working-directory", 'w', required_argument, FOR(COMMAND_RUN) | FOR(COMMAND_CALL),
+    {"with", 0, required_argument, FOR_SCRIPTS, add_package},
+    {"working-directory", 'w', required_argument, FOR_SCRIPTS | FOR(COMMAND_CALL),
      set_working_directory},
 };
 
 enum { CHOICES = ARRAY_SIZE(choices) };
-
-/* The tables that getopt wants, from ours. LONG_OPTIONS has CHOICES + 1 zeroed entries, LETTERS
- * room for two characters, two more per choice and a NUL. */
-static void describe_choices(struct option *long_options, char *letters)
-{
-    *letters++ = '+'; /* getopt stops at each operand, because the first one is the command */
-    *letters++ = ':'; /* and distinguishes a missing argument from an unknown option */
-    for (int i = 0; i < CHOICES; i++) {
-        long_options[i].name = choices[i].name;
-        long_options[i].has_arg = choices[i].has_argument;
-        long_options[i].val = LONG_OPTION_BASE + i;
-        if (!choices[i].letter)
-            continue;
-        *letters++ = choices[i].letter;
-        if (choices[i].has_argument == required_argument)
-            *letters++ = ':';
-    }
-    *letters = '\0';
-}
 
 /* FOUND by getopt: an index of CHOICES, or -1. */
 static int find_choice(const struct options *options, int found)
@@ -334,6 +334,26 @@ static int find_choice(const struct options *options, int found)
         other = other < 0 ? i : other;
     }
     return other;
+}
+
+/* The tables that getopt wants for the command of OPTIONS, from ours. LONG_OPTIONS has CHOICES + 1
+ * zeroed entries, LETTERS room for two characters, two more per choice and a NUL. */
+static void describe_choices(const struct options *options, struct option *long_options,
+                             char *letters)
+{
+    *letters++ = '+'; /* getopt stops at each operand, because the first one is the command */
+    *letters++ = ':'; /* and distinguishes a missing argument from an unknown option */
+    for (int i = 0; i < CHOICES; i++) {
+        long_options[i].name = choices[i].name;
+        long_options[i].has_arg = choices[i].has_argument;
+        long_options[i].val = LONG_OPTION_BASE + i;
+        if (!choices[i].letter || find_choice(options, choices[i].letter) != i)
+            continue;
+        *letters++ = choices[i].letter;
+        if (choices[i].has_argument == required_argument)
+            *letters++ = ':';
+    }
+    *letters = '\0';
 }
 
 static int options_find_command(struct options *options, const char *word, struct error *err)
@@ -411,13 +431,14 @@ static int parse_words(struct options *options, struct operands *operands, int a
     char letters[2 * CHOICES + 3];
     struct error later = ERROR_INIT;
 
-    describe_choices(long_options, letters);
     optind = 0; /* glibc: start anew */
     opterr = 0;
     for (;;) {
         struct error *first = err->code == ERROR_NONE ? err : &later;
-        int found = getopt_long(argc, argv, letters, long_options, NULL);
+        int found;
 
+        describe_choices(options, long_options, letters);
+        found = getopt_long(argc, argv, letters, long_options, NULL);
         if (found != -1) {
             (void)take_choice(options, found, argv, ret_used, first);
             continue;
@@ -480,6 +501,11 @@ static int options_take_operands(struct options *options, char *const *names, si
     switch (options->command) {
     case COMMAND_RUN:
         options->file = names[0];
+        return 0;
+    case COMMAND_MAP:
+        *ret_taken = 2;
+        options->file = names[0];
+        options->inputs = names[1] ? names[1] : "-";
         return 0;
     case COMMAND_TOKEN:
         options->principal = names[0];

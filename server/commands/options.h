@@ -10,6 +10,7 @@
 enum command {
     COMMAND_SERVE,
     COMMAND_RUN,
+    COMMAND_MAP,
     COMMAND_CALL,
     COMMAND_PREPARE,
     COMMAND_DOCTOR,
@@ -42,16 +43,19 @@ struct options {
     char http_address[OPTIONS_ADDRESS_BYTES];     /* serve: of --http, if it is given */
     const char *token_file;                       /* serve: --token-file; token: --add; or NULL */
     enum result_form results;                     /* --results, or unsaid */
-    const char *file;                             /* run: the script, "-" for stdin, or NULL: ... */
+    const char *file;                             /* run: the script, "-" for stdin, or NULL: ...;
+                                                     map: the script */
     const char *code;                             /* ... run: -c */
     char **arguments;                             /* run: of the script, NULL-terminated; or NULL */
-    const char *environment;                      /* run: --env, or NULL */
-    const char *packages[OPTIONS_PACKAGES + 1];   /* run: --with; NULL-terminated */
-    const char *python;                           /* run: --python, or NULL */
-    bool require_sandbox;                         /* run: --require sandbox */
-    const char *working_directory;                /* run, call: -w, or NULL */
+    const char *inputs;                           /* map: the file of the inputs, "-" for stdin */
+    unsigned parallel;                            /* map: --parallel, or 0 */
+    const char *environment;                      /* run, map: --env, or NULL */
+    const char *packages[OPTIONS_PACKAGES + 1];   /* run, map: --with; NULL-terminated */
+    const char *python;                           /* run, map: --python, or NULL */
+    bool require_sandbox;                         /* run, map: --require sandbox */
+    const char *working_directory;                /* run, map, call: -w, or NULL */
     char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; NULL-terminated */
-    double timeout;                               /* run: --timeout, or 0 */
+    double timeout;                               /* run, map: --timeout, or 0 */
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: the name of its principal */
     const char *provider;                         /* schema, call: --provider, or NULL */

@@ -188,3 +188,10 @@ struct working_directory *place_open(const struct script_place *place, struct se
         return open_temporary(place, service, environment, err);
     return open_of_ours(place, service, environment, wanted, err);
 }
+
+char *place_find_start(const char *script)
+{
+    const char *slash = script ? strrchr(script, '/') : NULL;
+
+    return slash ? memory_format("%.*s/", (int)(slash - script), script) : memory_copy_string(".");
+}

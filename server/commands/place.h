@@ -21,3 +21,7 @@ struct script_place {
  * it. A new reference, or NULL. */
 struct working_directory *place_open(const struct script_place *place, struct service *service,
                                      struct environment *environment, struct error *err);
+
+/* For service_open: the folder of SCRIPT, a file or NULL. A script may read what lies beside it:
+ * its modules. Owned by the caller. */
+char *place_find_start(const char *script);

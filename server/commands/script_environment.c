@@ -8,6 +8,7 @@
 #include "server/service.h"
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/script_block.h"
+#include "server/tools/hints/run_facts.h"
 
 #include <unistd.h>
 
@@ -99,13 +100,32 @@ static struct environment *script_environment_find(const struct options *options
     return service_find_environment(service, service->default_environment, err);
 }
 
-struct environment *script_environment_choose(const struct options *options,
-                                              const struct code_cleaning *code,
-                                              const struct service *service, struct error *err)
+static struct environment *script_environment_choose(const struct options *options,
+                                                     const struct code_cleaning *code,
+                                                     const struct service *service,
+                                                     struct error *err)
 {
     struct environment *environment = script_environment_find(options, code, service, err);
 
     if (environment && options->require_sandbox && script_environment_hold(environment, err) < 0)
         return NULL;
     return environment;
+}
+
+int script_environment_set(const struct options *options, const struct code_cleaning *code,
+                           const struct service *service, struct run_setting *ret,
+                           struct error *err)
+{
+    struct environment *environment = script_environment_choose(options, code, service, err);
+
+    if (!environment)
+        return -1;
+    if (options->timeout > environment->settings.max_timeout)
+        return error_set(err, ERROR_USAGE, "--timeout %g: environment \"%s\" allows at most %g",
+                         options->timeout, environment->name, environment->settings.max_timeout);
+    *ret = (struct run_setting){
+        .environment = environment,
+        .timeout = options->timeout > 0 ? options->timeout : environment->settings.timeout,
+    };
+    return 0;
 }

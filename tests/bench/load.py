@@ -6,17 +6,21 @@ import pathlib
 import random
 import re
 import statistics
+import subprocess
 import time
 
 import measure
 import ours
 import peers
+import pyexecd
+import scripts
 import starts
 from stopwatch import CALLS_AT_ONCE
 
 TURN_SECONDS = 1
 SETTLE_SECONDS = 0.5
 SCRIPTS = "hello", "numpy"
+INPUTS = 1000
 
 
 def rates(ways, seconds):
@@ -36,6 +40,37 @@ def throughput(bench, script, servers, seconds):
     found = rates(able, seconds)
     return {"title": script.title, "left_out": left_out, "calls_per_second": found,
             "of": {name: rate / found[starts.BASE] for name, rate in found.items()}}
+
+
+# ---------------------------------------------------------------- many inputs
+
+def rate_of(function):
+    """How many inputs a second FUNCTION does."""
+    began = time.monotonic()
+    function(range(INPUTS))
+    return INPUTS / (time.monotonic() - began)
+
+
+def many_inputs(bench):
+    """Inputs per second of one client, by the way in which it runs a program for each."""
+    code = f"def main(n):\n    {scripts.HELLO.code}"
+    definition = {"type": "system", "executable": scripts.DEBIAN}
+    command = [bench.program, "--config", ours.configuration(bench, "inputs", {"it": definition})]
+    environ = {**bench.variables, "XDG_STATE_HOME": str(bench.folder / "state")}
+    lines = bench.folder / "inputs.jsonl"
+    lines.write_text("".join(f"{n}\n" for n in range(INPUTS)))
+    script = scripts.Script("inputs", code, "").write(bench.folder)
+    with pyexecd.Client(command, environ=environ) as client:
+        client.run_python(scripts.HELLO.code).check()
+        return {
+            "run_python(), one after the other": rate_of(
+                lambda inputs: [client.run_python(scripts.HELLO.code).check() for _ in inputs]),
+            "map()": rate_of(lambda inputs: [result.check() for result in client.map(
+                code, inputs, parallel=CALLS_AT_ONCE)]),
+            "pyexecd map": rate_of(lambda _: subprocess.run(
+                [*command[:1], "map", *command[1:], script, lines], env=environ, cwd=script.parent, check=True,
+                stdout=subprocess.DEVNULL)),
+        }
 
 
 # ---------------------------------------------------------------- memory
@@ -92,7 +127,7 @@ def run(bench, seconds):
     with contextlib.ExitStack() as stack:
         servers, not_here = starts.servers(bench, stack)
         sections = [throughput(bench, script, servers, seconds / len(found)) for script in found]
-    return {"throughput": sections, "memory": [waiting(bench, script) for script in found],
+    return {"throughput": sections, "inputs": many_inputs(bench), "memory": [waiting(bench, script) for script in found],
             "left_out": left_out | not_here}
 
 
@@ -109,6 +144,10 @@ def lines(report):
             for section in report["throughput"]
             for name, rate in sorted(section["calls_per_second"].items(), key=lambda item: item[1])]
     yield from [*measure.table(["", "calls per second", f"of `{starts.BASE}`"], rows), ""]
+    yield from ["## Many inputs", "", f"One client runs a program for each of {INPUTS:,} inputs.", ""]
+    first = next(iter(report["inputs"].values()))
+    rows = [[name, measure.number(rate), measure.number(rate / first)] for name, rate in report["inputs"].items()]
+    yield from [*measure.table(["", "inputs per second", "of the first"], rows), ""]
     yield from ["## Memory that waits", "",
                 "What the processes below a server need between two calls (`smaps_rollup`), the server itself not counted.",
                 ""]

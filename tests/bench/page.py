@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-for folder in ("tests", "tests/docker", "tests/integration"):
+for folder in ("tests", "tests/docker", "tests/integration", "python"):
     sys.path.append(str(ROOT / folder))
 
 import density  # noqa: E402

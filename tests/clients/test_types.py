@@ -26,7 +26,9 @@ def synchronous(folder: pathlib.Path, said: object) -> List[str]:
         data: bytes = b"".join(client.read_file(file) for file in result.files)
         listed: List[pyexecd.File] = client.list_files(result.working_directory)
         called = client.call_tool("manage_sessions", {"action": "list"})
-        names = [tool["name"] for tool in client.list_tools()] + client.tools("openai") + client.answer(said)
+        values: List[str] = [each.stdout for each in client.map("def main(n): return n", [1], parallel=2, cancel=cancel)]
+        values += [f"{index} {each.text}" for index, each in client.run_many(["1"], timeout=3).as_completed()]
+        names = values + [tool["name"] for tool in client.list_tools()] + client.tools("openai") + client.answer(said)
         with session.fork() as copy:
             copy.restart()
         exit_code: int = blocks.exit_code
@@ -49,6 +51,8 @@ async def asynchronous(said: object) -> List[str]:
         async with await session.fork() as copy:
             await copy.restart()
         shown = [block.result.text for block in blocks.blocks if block.result]
+        shown += [each.stdout async for each in client.map("def main(n): return n", [1], parallel=2)]
+        shown += [f"{index} {each.text}" async for index, each in client.run_many(["1"]).as_completed()]
         return [first.stdout, second.stdout, called.text, data.decode(), listed[0].path, *shown, *map(str, tools)]
 
 
@@ -68,6 +72,7 @@ client.run_python(3)
 client.run_python("1", on_stdout=lambda: None)
 client.run_python("1").stdout + 1
 client.session().run("1", on_progress=3)
+client.map("def main(n): return n", 3)
 pyexecd.AsyncClient().run_python("1").stdout
 '''
 
@@ -86,7 +91,8 @@ def written(folder, text):
 
 
 def test_the_types_of_the_package_are_strict(tmp_path):
-    modules = [f"pyexecd.{name}" for name in ("client", "async_client", "calls", "results", "errors", "listener")]
+    modules = [f"pyexecd.{name}" for name in ("client", "async_client", "calls", "results", "errors", "listener",
+                                              "many", "runs", "async_runs", "waiting")]
     done = checked(tmp_path, *(word for name in ["pyexecd", *modules] for word in ("-m", name)))
     assert done.returncode == 0, done.stdout + done.stderr
 

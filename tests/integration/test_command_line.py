@@ -64,11 +64,13 @@ def test_help_names_every_command():
     result = pyexecd("--help")
     assert result.returncode == 0 and result.stderr == ""
     assert len(result.stdout.splitlines()) <= 24
-    for word in ("run", "call", "doctor", "schema", "install", "uninstall", "--check-config", "--config", "--listen"):
+    for word in ("run", "map", "call", "doctor", "schema", "install", "uninstall", "--check-config", "--config",
+                 "--listen"):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "call", "prepare", "doctor", "schema", "token", "install", "uninstall"])
+@pytest.mark.parametrize("command", ["run", "map", "call", "prepare", "doctor", "schema", "token", "install",
+                                     "uninstall"])
 def test_help_of_a_command_is_its_own(command):
     result = pyexecd(command, "--help")
     assert result.returncode == 0 and result.stderr == ""

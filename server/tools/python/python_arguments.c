@@ -113,7 +113,7 @@ void python_arguments_describe(json_t *schema, const struct python_offer *offer)
             caller_rules_schema(offer->rules, catalog_settings(offer->catalog)->host));
 }
 
-void python_arguments_refer(json_t *schema, const struct python_offer *offer)
+void python_arguments_refer(json_t *schema, const struct python_offer *offer, const char *seconds)
 {
     json_t *properties = json_object_get(schema, "properties");
     json_t *environment = json_object_get(properties, "environment");
@@ -123,8 +123,7 @@ void python_arguments_refer(json_t *schema, const struct python_offer *offer)
                         json_string_format("As in `" RUN_PYTHON_NAME
                                            "`, which describes them. Default: %s.",
                                            offer->default_environment));
-    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer,
-                                      "Seconds for all blocks");
+    python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer, seconds);
     if (offer->rules)
         json_object_set_new(properties, "environment_definition",
                             json_pack("{s:s, s:s}", "type", "object", "description",

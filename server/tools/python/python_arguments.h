@@ -13,9 +13,9 @@ struct python_offer;
  * define one. */
 void python_arguments_describe(json_t *schema, const struct python_offer *offer);
 
-/* The same in a few words, for a tool of code blocks: models pay for every word, and `run_python`
- * has the rest. */
-void python_arguments_refer(json_t *schema, const struct python_offer *offer);
+/* The same in a few words, for a tool of many runs, whose `timeout` is SECONDS: models pay for
+ * every word, and `run_python` has the rest. */
+void python_arguments_refer(json_t *schema, const struct python_offer *offer, const char *seconds);
 
 /* Reads ARGUMENTS, which fit that schema. The caller sets the code. */
 struct python_request python_arguments_read(const json_t *arguments);

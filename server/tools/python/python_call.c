@@ -461,17 +461,29 @@ static enum outcome python_call_begin(struct python_call *call, struct error *er
     return OUTCOME_PENDING;
 }
 
-enum outcome python_call_start(struct invocation *invocation, struct python_host *host,
-                               const struct python_request *request, python_done_fn done,
-                               struct error *err)
+enum outcome python_call_start_part(struct invocation *invocation, struct python_host *host,
+                                    const struct python_request *request, python_done_fn done,
+                                    struct python_call **ret, struct error *err)
 {
     struct python_call *call = python_call_new(invocation, host, request, done);
     enum outcome outcome = python_call_begin(call, err);
 
     if (outcome == OUTCOME_PENDING)
-        invocation->work = call;
+        *ret = call;
     else
         python_call_finish(call);
+    return outcome;
+}
+
+enum outcome python_call_start(struct invocation *invocation, struct python_host *host,
+                               const struct python_request *request, python_done_fn done,
+                               struct error *err)
+{
+    struct python_call *call;
+    enum outcome outcome = python_call_start_part(invocation, host, request, done, &call, err);
+
+    if (outcome == OUTCOME_PENDING)
+        invocation->work = call;
     return outcome;
 }
 
@@ -482,13 +494,16 @@ void *python_call_data(const struct invocation *invocation)
     return call->request.data;
 }
 
-void python_call_cancel(struct invocation *invocation)
+void python_call_cancel_part(struct python_call *call)
 {
-    struct python_call *call = invocation->work;
-
     if (call->cell)
         python_call_cancel_cell(call);
     else
         run_cancel(call->run);
     python_call_finish(call);
+}
+
+void python_call_cancel(struct invocation *invocation)
+{
+    python_call_cancel_part(invocation->work);
 }

@@ -10,6 +10,7 @@
 #include "server/tools/python/python_request.h"
 
 struct invocation;
+struct python_call;
 struct python_host;
 struct run_facts;
 
@@ -29,3 +30,10 @@ void *python_call_data(const struct invocation *invocation);
 
 /* Cancels the run of a pending INVOCATION. */
 void python_call_cancel(struct invocation *invocation);
+
+/* Starts a run of INVOCATION, which may have several at a time: its `work` is left to the tool.
+ * *RET, where the outcome is PENDING, is there until DONE. */
+enum outcome python_call_start_part(struct invocation *invocation, struct python_host *host,
+                                    const struct python_request *request, python_done_fn done,
+                                    struct python_call **ret, struct error *err);
+void python_call_cancel_part(struct python_call *call);

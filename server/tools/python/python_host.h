@@ -29,6 +29,7 @@ struct python_settings {
     struct workplace *workplace;
     const char *default_environment;
     const json_t *code_blocks;  /* the operator's; NULL: run_code_blocks is not offered */
+    bool has_many;              /* run_many is offered */
     enum result_form results;   /* for clients that ask for none */
     const char *picture_helper; /* the path of pyexecd-picture; NULL: no result has pictures */
 };

@@ -4,15 +4,14 @@
 #include "server/tools/python/file_resource.h"
 #include "server/tools/python/manage_sessions.h"
 #include "server/tools/python/run_code_blocks.h"
+#include "server/tools/python/run_many.h"
 #include "server/tools/python/run_python.h"
 
 #include <stddef.h>
 
 static const python_tool_fn python_tools[] = {
-    run_python_offer,
-    run_code_blocks_offer,
-    file_resource_offer,
-    manage_sessions_offer,
+    run_python_offer,    run_code_blocks_offer, run_many_offer,
+    file_resource_offer, manage_sessions_offer,
 };
 
 int python_tools_offer(struct registry *registry, struct python_host *host, struct error *err)

@@ -52,7 +52,7 @@ json_t *run_code_blocks_input_schema(const struct python_offer *offer)
 {
     json_t *schema = run_code_blocks_schema("run_code_blocks.input");
 
-    python_arguments_refer(schema, offer);
+    python_arguments_refer(schema, offer, "Seconds for all blocks");
     return schema;
 }
 

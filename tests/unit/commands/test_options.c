@@ -199,7 +199,8 @@ static void test_a_wrong_line_still_says_which_command_it_is(void **state)
 
 static void test_help_is_that_of_the_command(void **state)
 {
-    static const char *const commands[] = {"run", "call", "prepare", "doctor", "schema", "token"};
+    static const char *const commands[] = {"run",    "map",    "call", "prepare",
+                                           "doctor", "schema", "token"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -212,6 +213,27 @@ static void test_help_is_that_of_the_command(void **state)
         assert_int_equal(options.command, COMMAND_HELP);
         assert_int_equal(strncmp(help_page(options.command_name), begin, strlen(begin)), 0);
     }
+}
+
+static void test_map_takes_a_script_and_inputs(void **state)
+{
+    struct options options;
+    struct error err = ERROR_INIT;
+    char whole[] = "map -j 8 -t 2.5 --env science -w here square.py -j9 inputs.jsonl";
+    char least[] = "--parallel 2 map square.py";
+
+    (void)state;
+    assert_int_equal(parse(&options, whole, &err), 0);
+    assert_int_equal(options.command, COMMAND_MAP);
+    assert_string_equal(options.file, "square.py");
+    assert_string_equal(options.inputs, "inputs.jsonl");
+    assert_int_equal(options.parallel, 9);
+    assert_true(options.timeout == 2.5);
+    assert_string_equal(options.environment, "science");
+    assert_string_equal(options.working_directory, "here");
+    assert_int_equal(parse(&options, least, &err), 0);
+    assert_string_equal(options.inputs, "-");
+    assert_int_equal(options.parallel, 2);
 }
 
 static void test_token_takes_a_name(void **state)
@@ -347,6 +369,7 @@ static void test_the_help_fits_a_terminal(void **state)
     (void)state;
     assert_fits_a_terminal(help_page(NULL));
     assert_fits_a_terminal(help_page("run"));
+    assert_fits_a_terminal(help_page("map"));
     assert_fits_a_terminal(help_page("call"));
     assert_fits_a_terminal(help_page("serve"));
 }
@@ -364,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_c_is_code_behind_run_and_the_configuration_elsewhere),
         cmocka_unit_test(test_a_wrong_line_still_says_which_command_it_is),
         cmocka_unit_test(test_help_is_that_of_the_command),
+        cmocka_unit_test(test_map_takes_a_script_and_inputs),
         cmocka_unit_test(test_token_takes_a_name),
         cmocka_unit_test(test_prepare_takes_any_number_of_names),
         cmocka_unit_test(test_each_command_is_known),

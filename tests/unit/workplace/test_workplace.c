@@ -215,6 +215,30 @@ static void test_the_users_own_script_stands_for_the_code(void **state)
     check_lent(site, own, check_is_the_users);
 }
 
+static void test_a_script_that_is_a_part_of_the_code_is_not_executed_in_place(void **state)
+{
+    struct site *site = *state;
+    AUTO_FREE char *own = memory_format("%s/mine.py", site->path);
+    struct working_directory *directory;
+
+    lend(site, own);
+    workplace_extend_script(site->workplace);
+    write_text(own, "the user's");
+    directory = site_open_directory(site);
+    for (int delivery = SCRIPT_IN_PLACE; delivery <= SCRIPT_IN_FILE; delivery++) {
+        struct directory_claim claim;
+
+        open_claim_as(&claim, directory, (enum script_delivery)delivery, "print(1)");
+        if (delivery == SCRIPT_IN_PLACE)
+            check_is_the_code(claim.script, own);
+        else
+            check_is_the_users(claim.script, own);
+        directory_claim_close(&claim);
+    }
+    assert_int_equal(count_entries(site->path), 1);
+    working_directory_unref(directory);
+}
+
 static void test_a_lent_directory_is_for_every_isolation_and_must_be_there(void **state)
 {
     struct site *site = *state;
@@ -245,6 +269,7 @@ int main(void)
         SITE_TEST(test_a_configured_directory_is_only_for_the_isolation_it_is_configured_for),
         SITE_TEST(test_a_run_in_a_lent_directory_leaves_nothing_and_takes_nothing),
         SITE_TEST(test_the_users_own_script_stands_for_the_code),
+        SITE_TEST(test_a_script_that_is_a_part_of_the_code_is_not_executed_in_place),
         SITE_TEST(test_a_lent_directory_is_for_every_isolation_and_must_be_there),
         SITE_TEST(test_a_path_that_cannot_be_worked_in_is_an_error),
     };

@@ -1,0 +1,52 @@
+"""What the runs of both clients that have many of them share: the program for an input, and the result of a run that
+was not made."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+from typing import Any, Iterable, Iterator, Optional
+
+from .errors import CallTimeout, PyexecdError
+from .results import Result, run_result
+
+MOST_PARALLEL = 32  # by default; a server lets as many wait for one client
+
+# The call stands behind the program, so that the numbers of its lines stay.
+CALL = """
+
+import json as _json
+_value = main(_json.loads({text}))
+if _value is not None:
+    print(_json.dumps(_value))
+"""
+
+FENCED = re.compile(r"\s*(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)\n?(?P=fence)\s*", re.DOTALL)
+
+
+def programs_for(code: str, inputs: Iterable[Any]) -> Iterator[str]:
+    """A program for each of INPUTS: CODE, and a call of its `main`. Raises ValueError if it has none."""
+    if not isinstance(code, str):
+        raise TypeError(f"code must be str, not {type(code).__name__}")
+    if not re.search(r"\bmain\b", code):
+        raise ValueError("code must define main(input), which is called with each input")
+    fenced = FENCED.fullmatch(code)
+    program = "\n" * code.count("\n", 0, fenced.start("code")) + fenced["code"] if fenced else code
+    return (program + CALL.format(text=json.dumps(json.dumps(each))) for each in inputs)
+
+
+def chosen_parallel(parallel: Optional[int]) -> int:
+    """How many run at a time. Raises ValueError if that is none."""
+    if parallel is None:
+        return min(MOST_PARALLEL, os.cpu_count() or 1)
+    if parallel < 1:
+        raise ValueError(f"parallel is {parallel}, and must be at least 1")
+    return parallel
+
+
+def failed(error: Exception) -> Result:
+    """The result of a run that ERROR is all that came of."""
+    result = run_result({"content": [{"type": "text", "text": str(error)}], "isError": True})
+    return dataclasses.replace(result, status="timeout") if isinstance(error, CallTimeout) else result

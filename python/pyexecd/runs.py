@@ -1,0 +1,80 @@
+"""Many runs of the synchronous client, several at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from typing import Callable, Dict, Generator, Iterable, Iterator, Optional, Tuple
+
+from .errors import CallCancelled, CallTimeout, ProtocolError
+from .many import chosen_parallel, failed
+from .results import Result, run_result
+from .waiting import Ended, Waiting
+
+
+class Runs:
+    """The runs of `Client.map()` or `Client.run_many()`, to be iterated over once.
+
+    Each run has a `Result`, in the order of the programs. Runs that still go at the end of the iteration are cancelled.
+    """
+
+    def __init__(self, begin: Callable[[str, Ended], Waiting], programs: Iterable[str], parallel: Optional[int],
+                 cancel: Optional[threading.Event]) -> None:
+        self._begin = begin
+        self._programs = enumerate(programs)
+        self._parallel = chosen_parallel(parallel)
+        self._cancel = cancel
+        self._going: Dict[Waiting, int] = {}  # The one that has to end first comes first.
+        self._ended: Ended = queue.SimpleQueue()
+
+    def __iter__(self) -> Iterator[Result]:
+        early: Dict[int, Result] = {}
+        following = 0
+        with contextlib.closing(self.as_completed()) as completed:
+            for index, result in completed:
+                early[index] = result
+                while following in early:
+                    yield early.pop(following)
+                    following += 1
+
+    def as_completed(self) -> Generator[Tuple[int, Result], None, None]:
+        """The results as they come, each behind the index of its program."""
+        try:
+            for index, program in self._programs:
+                try:
+                    self._going[self._begin(program, self._ended)] = index
+                except ValueError as error:  # No server would read it.
+                    yield index, failed(error)
+                if len(self._going) == self._parallel:
+                    yield self._next()
+            while self._going:
+                yield self._next()
+        finally:
+            for waiting in self._going:
+                waiting.close()
+            self._going.clear()
+
+    def _next(self) -> Tuple[int, Result]:
+        """The index and the result of the next run that is over."""
+        while True:
+            waiting = self._look()
+            if waiting in self._going:
+                break
+        index = self._going.pop(waiting)
+        try:
+            return index, run_result(waiting.answer(None))
+        except (CallTimeout, ProtocolError) as error:
+            return index, failed(error)
+        finally:
+            waiting.close()
+
+    def _look(self) -> Optional[Waiting]:
+        """A run that is over, perhaps since long. None: none is before the next look."""
+        if self._cancel and self._cancel.is_set():
+            raise CallCancelled("the call was cancelled")
+        first = next(iter(self._going))
+        try:
+            return self._ended.get(timeout=first.patience(self._cancel))
+        except queue.Empty:
+            return first if first.is_late() else None

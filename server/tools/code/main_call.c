@@ -1,0 +1,43 @@
+#include "server/tools/code/main_call.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "server/tools/code/python_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char MAIN_CALL[] = "\n\n"
+                                "import json as _json\n"
+                                "_value = main(_json.loads(_json.loads(%s)))\n"
+                                "if _value is not None:\n"
+                                "    print(_json.dumps(_value))\n";
+
+bool main_call_is_possible(const char *code, size_t length)
+{
+    return python_source_has(code, length, "main");
+}
+
+/* TEXT, which is UTF-8, as a string of JSON in ASCII. Owned by the caller. */
+static char *main_call_quote(const char *text, size_t length)
+{
+    AUTO_JSON json_t *string = json_stringn(text, length);
+
+    return json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+}
+
+/* Python reads a string of JSON as its own if only quotes and backslashes are escaped in it. INPUT
+ * becomes such a string in two steps, so that the encoding of the program does not matter. */
+char *main_call_append(const char *code, size_t length, const char *input, size_t input_length,
+                       size_t *ret_length)
+{
+    AUTO_FREE char *ascii = main_call_quote(input, input_length);
+    AUTO_FREE char *literal = main_call_quote(ascii, strlen(ascii));
+    AUTO_FREE char *call = memory_format(MAIN_CALL, literal);
+    char *whole = memory_new(length + strlen(call) + 1, 1);
+
+    memcpy(whole, code, length);
+    memcpy(whole + length, call, strlen(call));
+    *ret_length = length + strlen(call);
+    return whole;
+}

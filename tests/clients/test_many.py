@@ -1,0 +1,227 @@
+"""Many runs by the Python package: of one program for many inputs, and of many programs."""
+
+import asyncio
+import itertools
+import json
+import os
+import pathlib
+import sys
+import threading
+
+import pytest
+
+import installed
+import python_package
+
+import pyexecd
+from pyexecd.connection import Answer, Connection
+from pyexecd.listener import Listener
+from pyexecd.waiting import Waiting
+
+WAIT_SECONDS = 120
+SQUARE = "def main(n):\n    return n ** 2\n"
+over_each_way = pytest.mark.parametrize("way", python_package.WAYS)
+in_both_clients = pytest.mark.parametrize("kind", [pyexecd.Client, pyexecd.AsyncClient])
+
+
+def over_stdio(**configuration):
+    return {"command": installed.PYEXECD, "config": {**python_package.CONFIGURATION, **configuration}}
+
+
+def mapped(kind, arguments, *given, take=None, pairs=False, then=lambda: None, **named):
+    """All that `map()` of a client of KIND gives, or the first TAKE, with THEN called at each; what it says of another
+    call."""
+    def runs(client):
+        made = client.run_many(*given, **named) if len(given) == 1 else client.map(*given, **named)
+        return made.as_completed() if pairs else made
+
+    async def program():
+        async with pyexecd.AsyncClient(**arguments) as client:
+            found = []
+            async for each in runs(client):
+                found.append(each)
+                then()
+                if len(found) == take:
+                    break
+            return found, await client.run_python("print(1)", timeout=100)
+
+    if kind is pyexecd.AsyncClient:
+        return asyncio.run(program())
+    with pyexecd.Client(**arguments) as client:
+        found = []
+        for each in itertools.islice(runs(client), take):
+            found.append(each)
+            then()
+        return found, client.run_python("print(1)", timeout=100)
+
+
+@over_each_way
+@in_both_clients
+def test_a_program_runs_once_for_each_input(kind, way, tmp_path):
+    with python_package.reached(way, tmp_path) as arguments:
+        results, _ = mapped(kind, arguments, SQUARE, range(12), parallel=3)
+    assert [json.loads(result.stdout) for result in results] == [n ** 2 for n in range(12)]
+
+
+@in_both_clients
+def test_programs_run_each_for_itself(kind):
+    results, _ = mapped(kind, over_stdio(), [f"print({n})" for n in range(5)])
+    assert [result.stdout for result in results] == [f"{n}\n" for n in range(5)]
+
+
+VALUES = [None, True, 0, -1.5, 10 ** 30, "", "süß\n\"'\\ \u2028 \U0001F600 \0", "\ud800", [], [1, [2]],
+          {"a": {"ü": None}}]
+
+
+def test_an_input_is_anything_that_json_can_say():
+    results, _ = mapped(pyexecd.Client, over_stdio(), "def main(value):\n    return [value]\n", VALUES)
+    assert [json.loads(result.stdout) for result in results] == [[value] for value in VALUES]
+
+
+def test_what_main_returns_is_printed_unless_it_is_nothing():
+    (result,), _ = mapped(pyexecd.Client, over_stdio(), "def main(value):\n    print(value)\n", [7])
+    assert result.stdout == "7\n"
+
+
+@pytest.mark.parametrize("code, line", [(SQUARE, 2), (f"\n```python\n{SQUARE}```\n", 4)], ids=["plain", "fenced"])
+def test_a_run_that_fails_costs_only_itself_and_says_its_line(code, line):
+    results, _ = mapped(pyexecd.Client, over_stdio(), code, [1, "x", 3], parallel=1)
+    assert [result.status for result in results] == ["success", "failure", "success"]
+    assert f"line {line}, in main" in results[1].stderr
+
+
+@in_both_clients
+def test_a_run_that_is_refused_costs_only_itself(kind):
+    too_long = "#" * (5 << 20)
+    results, _ = mapped(kind, over_stdio(), ["print(1)", too_long, "print(3)"], parallel=1)
+    assert [result.status for result in results] == ["success", "refused", "success"]
+    assert "the limit is" in results[1].text
+    results, _ = mapped(kind, over_stdio(), SQUARE, [1, 2], environment="elsewhere")
+    assert [result.status for result in results] == ["refused", "refused"]
+    assert "environment must be" in results[0].text
+
+
+WAITS = """
+import os, time
+def main(name):
+    while name and not os.path.exists(name): time.sleep(0.01)
+    open("made", "w").close()
+"""
+
+
+@in_both_clients
+def test_results_come_as_their_runs_end(kind, tmp_path):
+    """The first run ends when the result of the second has come."""
+    results, _ = mapped(kind, over_stdio(working_directory=str(tmp_path)), WAITS, ["go", ""], parallel=2, timeout=100,
+                        pairs=True, then=(tmp_path / "go").touch)
+    assert [(index, result.status) for index, result in results] == [(1, "success"), (0, "success")]
+
+
+@in_both_clients
+def test_results_come_in_order_though_runs_end_in_another(kind, tmp_path):
+    results, _ = mapped(kind, over_stdio(working_directory=str(tmp_path)), WAITS + "    print(name)", ["made", ""],
+                        parallel=2, timeout=100)
+    assert [(result.stdout, result.status) for result in results] == [("made\n", "success"), ("\n", "success")]
+
+
+ALONE = """
+import os, time
+def main(n):
+    os.close(os.open("alone", os.O_CREAT | os.O_EXCL))
+    time.sleep(0.05)
+    os.unlink("alone")
+"""
+
+
+@in_both_clients
+def test_no_more_run_at_a_time_than_was_said(kind, tmp_path):
+    results, _ = mapped(kind, over_stdio(working_directory=str(tmp_path)), ALONE, range(8), parallel=1, timeout=100)
+    assert [result.status for result in results] == ["success"] * 8
+    (tmp_path / "alone").touch()
+    (result,), _ = mapped(kind, over_stdio(working_directory=str(tmp_path)), ALONE, [1])
+    assert result.status == "failure"
+
+
+@in_both_clients
+def test_the_end_of_the_iteration_ends_what_runs(kind):
+    """There is one place: the next call runs only if the programs that wait are gone."""
+    taken = []
+    inputs = map(lambda n: taken.append(n) or n, itertools.count())
+    code = "import time\ndef main(n):\n    time.sleep(3000 * (n > 0))\n"
+    arguments = {**over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000), "timeout": WAIT_SECONDS}
+    (first,), other = mapped(kind, arguments, code, inputs, parallel=3, timeout=6000, take=1)
+    assert first.success and other.stdout == "1\n"
+    assert taken == [0, 1, 2]
+
+
+def test_an_event_cancels_the_runs():
+    cancel = threading.Event()
+    with pyexecd.Client(**over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000), timeout=WAIT_SECONDS) as client:
+        runs = client.map("import time\ndef main(n):\n    time.sleep(n)\n", [0, 3000, 3000], timeout=6000,
+                          cancel=cancel)
+        with pytest.raises(pyexecd.CallCancelled):
+            for _ in runs:
+                cancel.set()
+        assert client.run_python("print(1)", timeout=6000).stdout == "1\n"
+
+
+def test_a_cancelled_task_ends_its_runs():
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio(limits={"concurrent_runs": 1}, max_timeout=6000),
+                                       timeout=WAIT_SECONDS) as client:
+            begun = asyncio.Event()
+
+            async def iterate():
+                async for _ in client.map("import time\ndef main(n):\n    time.sleep(n)\n", [0, 3000, 3000],
+                                          timeout=6000):
+                    begun.set()
+
+            task = asyncio.ensure_future(iterate())
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return await client.run_python("print(1)", timeout=6000)
+
+    assert asyncio.run(program()).stdout == "1\n"
+
+
+@in_both_clients
+def test_a_run_beyond_the_timeout_of_the_client_costs_only_itself(kind):
+    code = "import time\ndef main(n):\n    time.sleep(n)\n"
+    for seconds in (3, 20):  # a busy machine takes longer for the others
+        arguments = {**over_stdio(max_timeout=6000), "timeout": seconds}
+        results, _ = mapped(kind, arguments, code, [0, 3000, 0], parallel=3, timeout=6000)
+        if results[0].success and results[2].success:
+            break
+    assert [result.status for result in results] == ["success", "timeout", "success"]
+
+
+def test_an_answer_that_came_in_time_is_taken_later():
+    waiting = Waiting(Connection(None), 0.0, Listener())
+    assert waiting.is_late()
+    waiting._deliver(Answer({"content": []}, None))
+    assert waiting.answer(None) == {"content": []}
+
+
+@in_both_clients
+def test_the_end_of_the_server_ends_the_iteration(kind):
+    stub = [sys.executable, str(pathlib.Path(__file__).with_name("stub_server.py")), "dies"]
+    with pytest.raises(pyexecd.ConnectionLost, match="line 99"):
+        mapped(kind, {"command": stub}, SQUARE, range(9), parallel=3)
+
+
+MISTAKES = {
+    "no main": (ValueError, "must define main", ("print(1)", [1], {})),
+    "no text": (TypeError, "code must be str, not int", (1, [1], {})),
+    "no place": (ValueError, "must be at least 1", (SQUARE, [1], {"parallel": 0})),
+    "no json": (TypeError, "not JSON serializable", (SQUARE, [object()], {})),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@in_both_clients
+def test_a_mistake_of_the_program_is_raised(kind, mistake):
+    error, words, (code, inputs, named) = MISTAKES[mistake]
+    with pytest.raises(error, match=words):
+        mapped(kind, over_stdio(), code, inputs, **named)
