@@ -111,16 +111,32 @@ json_t *json_strings(const char *const *strings)
     return array;
 }
 
+/* Adds TEXT, which ends at the address that comes back. */
+static char *json_list_add(char *end, const char *text)
+{
+    const size_t length = strlen(text);
+
+    memcpy(end, text, length);
+    return end + length;
+}
+
 char *json_list(const json_t *strings)
 {
-    char *list = memory_copy_string("");
+    static const char between[] = ", ";
     const json_t *string;
+    size_t length = 1;
+    char *list;
+    char *end;
     size_t i;
 
+    json_array_foreach (strings, i, string)
+        length += strlen(json_string_value(string)) + strlen(between);
+    list = memory_new(length, 1);
+    end = list;
     json_array_foreach (strings, i, string) {
-        AUTO_FREE char *before = list;
-
-        list = memory_format("%s%s%s", before, i ? ", " : "", json_string_value(string));
+        if (i > 0)
+            end = json_list_add(end, between);
+        end = json_list_add(end, json_string_value(string));
     }
     return list;
 }

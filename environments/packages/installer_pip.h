@@ -8,7 +8,8 @@
  * pip finds out what is installed by sys.path. Python imports by it, too, so a package with the
  * name of an optional module of pip would run. Hence imports go by a list of their own. pip's own
  * pkg_resources asks the finder of each directory for the namespaces that packages declare, so
- * finders outside of that list find nothing. */
+ * finders outside of that list find nothing. In the prefix pip looks for settings, which a package
+ * could have brought. */
 #define INSTALLER_PIP                                                                              \
     "import os, runpy, site, sys\n"                                                                \
     "from importlib.machinery import FileFinder, PathFinder\n"                                     \
@@ -44,5 +45,8 @@
     "sys.meta_path[sys.meta_path.index(PathFinder)] = Finder\n"                                    \
     "sys.prefix = sys.exec_prefix = prefix\n"                                                      \
     "sys.path = sys.path + [packages] + (of_base if shows_base() else [])\n"                       \
+    "from pip._internal import configuration\n"                                                    \
+    "files = configuration.get_configuration_files\n"                                              \
+    "configuration.get_configuration_files = lambda: {**files(), configuration.kinds.SITE: []}\n"  \
     "sys.argv[1:4] = []\n"                                                                         \
     "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n"

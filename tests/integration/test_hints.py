@@ -85,6 +85,13 @@ def test_a_hint_is_said_when_it_is_true(server, code, said):
         assert not [word for word in WORDS if word in answer], answer
 
 
+def test_a_command_with_a_hundred_thousand_packages_is_answered_in_short(server):
+    """As it was, the server was so busy with its hint that its watchdog ended it."""
+    names = " ".join(f"p{number}" for number in range(100_000))
+    hint = text(call(server, f"!pip install {names}")).partition("Line 1 is a command of notebooks")[2]
+    assert hint and len(hint) < 1000
+
+
 def test_a_timeout_says_what_may_be_asked_for(server):
     def answer_after(seconds):
         return text(client.given_time(lambda: call(server, "import time\ntime.sleep(100)", timeout=seconds)))

@@ -203,6 +203,17 @@ def with_looking_build(folder, *paths):
     wheels.sdist(folder / "packages", "hostile", build=LOOKS.format(paths=[str(path) for path in paths], secret=SECRET))
 
 
+def test_settings_that_a_package_has_brought_do_not_count(tmp_path, venv, index, installer, monkeypatch):
+    monkeypatch.delenv("PIP_CONFIG_FILE")  # pip reads all or none
+    settings = "[install]\nrequirement = /nowhere\n[global]\nno-index = true\n"
+    modules = {"hostile.py": ""} | {f"hostile-1.0.data/data/{name}": settings for name in ("pip.conf", "pip.ini", "uv.toml")}
+    wheels.wheel(tmp_path / "packages", "hostile", modules=modules)
+    wheels.wheel(tmp_path / "packages", "gadget")
+    output(venv, "pass", "hostile", pip_index_url=index.url)
+    assert (venv / "pip.conf").exists()
+    assert output(venv, "import gadget; print(gadget.VERSION)", "hostile", "gadget", pip_index_url=index.url) == "1.0\n"
+
+
 def test_a_build_reads_no_netrc(tmp_path, index, installer):
     netrc = tmp_path / "home" / ".netrc"
     netrc.write_text(f"machine 127.0.0.1 login name password {SECRET}\n")

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { PIP_LINE_PACKAGES = 50 }; /* more are no list that a model would write again */
+
 /* Options without a value, which mean nothing to a new environment. */
 static bool pip_line_is_harmless(const char *option)
 {
@@ -93,7 +95,8 @@ static json_t *pip_line_packages(char **rest)
 
         if (pip_line_is_harmless(bare))
             continue;
-        if (*bare == '-' || !pip_line_is_package(bare)) {
+        if (*bare == '-' || !pip_line_is_package(bare) ||
+            json_array_size(packages) == PIP_LINE_PACKAGES) {
             json_decref(packages);
             return NULL;
         }
