@@ -238,8 +238,8 @@ struct waiting *forecast_zygote(const struct forecast *forecast)
     return zygote && zygote->is_ready ? zygote : NULL;
 }
 
-/* The caller holds FORECAST. If it is due, it has come too late: it is started behind this process.
- */
+/* The caller holds FORECAST. If it is due, it has come too late: it is started behind this process;
+ * but beside it where nothing waits, or calls that follow at once would never find anything. */
 struct waiting *forecast_take(struct forecast *forecast)
 {
     struct forecasts *forecasts = forecast->forecasts;
@@ -247,7 +247,8 @@ struct waiting *forecast_take(struct forecast *forecast)
     struct waiting *python =
         waiting_room_take(&forecasts->pythons, &forecast->pythons, clock_seconds());
 
-    forecast_settle(forecast);
+    if (zygote || python)
+        forecast_settle(forecast);
     if (!zygote)
         return python;
     waiting_room_use(&forecasts->zygotes, zygote, clock_seconds());

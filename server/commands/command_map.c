@@ -37,10 +37,6 @@ enum {
     MAP_EXIT_FAILURE = 1, /* a run has failed */
 };
 
-/* A Python that later runs are copies of is begun a moment behind a run that has ended, unless the
- * next run comes first. One pause is enough. */
-#define MAP_PAUSE_SECONDS 0.01
-
 #define MAP_JSON (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 struct command_map {
@@ -55,13 +51,11 @@ struct command_map {
     struct input_lines inputs;
     struct list runs; /* of struct map_run */
     size_t going;
-    size_t most;    /* runs at a time */
-    size_t count;   /* inputs so far */
-    size_t over;    /* inputs that have a result */
-    size_t failed;  /* inputs whose result is no success */
-    ev_timer pause; /* behind the first run: none begins meanwhile */
-    bool has_paused;
-    int status; /* of the command, if it ends before its inputs */
+    size_t most;   /* runs at a time */
+    size_t count;  /* inputs so far */
+    size_t over;   /* inputs that have a result */
+    size_t failed; /* inputs whose result is no success */
+    int status;    /* of the command, if it ends before its inputs */
     struct step_display display;
     struct step_line preparation; /* shown while the environment is prepared */
     struct step_line progress;
@@ -158,14 +152,6 @@ static void command_map_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&run->command->display, &run->command->preparation, step);
 }
 
-static void command_map_pause(struct command_map *command)
-{
-    if (command->has_paused)
-        return;
-    command->has_paused = true;
-    ev_timer_start(command->service.loop, &command->pause);
-}
-
 static void command_map_on_done(void *data, const struct run_report *report)
 {
     struct map_run *run = data;
@@ -178,7 +164,6 @@ static void command_map_on_done(void *data, const struct run_report *report)
     run_facts_init(&facts, report, &command->setting);
     result = run_result_structured(&facts);
     run_facts_deinit(&facts);
-    command_map_pause(command);
     command_map_tell(command, index, result);
     json_decref(result);
     command_map_go_on(command);
@@ -273,19 +258,12 @@ static void command_map_go_on(struct command_map *command)
     size_t length;
 
     while (command->status == EX_OK && command->going < command->most &&
-           !ev_is_active(&command->pause) && input_lines_next(&command->inputs, &text, &length)) {
+           input_lines_next(&command->inputs, &text, &length)) {
         if (!map_input_is_blank(text, length))
             command_map_take(command, text, length);
     }
     if (command_map_is_over(command))
         ev_break(command->service.loop, EVBREAK_ALL);
-}
-
-static void command_map_on_pause(struct ev_loop *loop, ev_timer *timer, int events)
-{
-    (void)loop;
-    (void)events;
-    command_map_go_on(CONTAINER_OF(timer, struct command_map, pause));
 }
 
 static void command_map_on_line(struct input_lines *inputs)
@@ -348,7 +326,6 @@ static void command_map_wait_for_end(struct command_map *command)
         ev_run(loop, 0);
     if (interruption.signal)
         command_map_give_up(command, interruption_status(interruption.signal));
-    ev_timer_stop(loop, &command->pause);
     step_display_deinit(&command->display);
     interruption_stop(&interruption);
 }
@@ -398,7 +375,6 @@ static void command_map_init(struct command_map *command, const char *code, size
     command->imports = import_names_read(code, length);
     command->inputs.fd = -1;
     list_init(&command->runs);
-    ev_timer_init(&command->pause, command_map_on_pause, MAP_PAUSE_SECONDS, 0.);
     executor_client_init(&command->client);
     recurrence_init(&command->recurrence);
 }
