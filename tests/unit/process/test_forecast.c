@@ -136,7 +136,7 @@ static void test_what_is_due_waits_for_an_equal_command(void **state)
     forecast_drop(forecast);
 }
 
-static void test_a_command_that_comes_before_its_python_is_started_starts_none(void **state)
+static void test_a_command_that_comes_too_early_leaves_a_python_to_the_next(void **state)
 {
     struct caller *caller = *state;
     struct forecast *forecast = forecast_hold(hold(caller));
@@ -144,7 +144,8 @@ static void test_a_command_that_comes_before_its_python_is_started_starts_none(v
     forecast_expect(forecast);
     assert_null(forecast_take(forecast));
     let_loop_run(caller);
-    assert_int_equal(caller->made, 0);
+    assert_int_equal(caller->made, 1);
+    assert_ptr_equal(forecast_take(forecast), &caller->python);
     forecast_drop(forecast);
 }
 
@@ -212,7 +213,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_due_waits_for_an_equal_command, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_a_command_that_comes_before_its_python_is_started_starts_none, set_up, tear_down),
+            test_a_command_that_comes_too_early_leaves_a_python_to_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_waits_ends_with_its_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_due_is_not_started_when_its_user_ends, set_up,
                                         tear_down),
