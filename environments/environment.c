@@ -301,6 +301,8 @@ void environment_init(struct environment *environment, const struct environment_
         .host = recipe->host,
         .settings = recipe->settings,
         .proxy = recipe->proxy ? memory_copy_string(recipe->proxy) : NULL,
+        .server_state = recipe->state ? memory_copy_string(recipe->state) : NULL,
+        .written = recipe->written,
         .imports = import_record_new(recipe->state, json_object_get(recipe->definition, "preload")),
         .eager.prepared = environment_on_eagerly_prepared,
     };
@@ -321,6 +323,7 @@ void environment_deinit(struct environment *environment)
     python_facts_free(STEAL_PTR(environment->facts));
     import_record_free(STEAL_PTR(environment->imports));
     free(STEAL_PTR(environment->proxy));
+    free(STEAL_PTR(environment->server_state));
     environment_settings_deinit(&environment->settings);
     json_decref(STEAL_PTR(environment->definition));
     free(STEAL_PTR(environment->unheld));

@@ -24,6 +24,7 @@ struct import_record;
 struct instance;
 struct python_facts;
 struct python_places;
+struct script_places;
 
 enum { STEP_BYTES = 160 };
 
@@ -36,8 +37,9 @@ struct environment_recipe {
     struct process_host *host; /* runs the programs of a preparation */
     const char *state;         /* an absolute path: the state directory */
     const struct instance *instance;
-    const char *container_init; /* an absolute path: the first program of a container */
-    const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const char *container_init;          /* an absolute path: the first program of a container */
+    const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    const struct script_places *written; /* where scripts of any environment can write; or NULL */
 };
 
 /* The current step of a preparation. */
@@ -170,6 +172,8 @@ struct environment {
     struct ev_loop *loop;      /* borrowed */
     struct process_host *host; /* borrowed */
     char *proxy;               /* owned: see the recipe; or NULL */
+    char *server_state;        /* owned: the state directory; or NULL */
+    const struct script_places *written; /* borrowed: see the recipe; or NULL */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */

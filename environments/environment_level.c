@@ -84,5 +84,6 @@ struct tool_holding environment_holding(struct environment *environment, const c
         .hosts = settings->hosts,
         .network = settings->network,
         .proxy = environment->proxy,
+        .written = environment->written,
     };
 }

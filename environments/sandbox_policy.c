@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
 
@@ -48,15 +49,50 @@ static int sandbox_policy_check(const struct sandbox_policy *policy,
     return 0;
 }
 
-/* A home, in which the server has its state and its user everything else. */
-static int sandbox_policy_check_directory(const char *directory, struct error *err)
+/* Directories that are made for callers lie in the state, too. */
+static bool sandbox_policy_is_in_state(const char *directory, const char *state)
+{
+    static const char *const ours[] = {"work", "once"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+        AUTO_FREE char *root = memory_format("%s/%s/", state, ours[i]);
+
+        if (text_starts_with(directory, root))
+            return false;
+    }
+    return real_path_holds(state, directory);
+}
+
+/* Scripts that can change the state rule the Pythons of all. */
+static int sandbox_policy_check_state(const struct environment *environment, const char *directory,
+                                      struct error *err)
+{
+    const char *state = environment->server_state;
+
+    if (!state ||
+        !(real_path_holds(directory, state) || sandbox_policy_is_in_state(directory, state)))
+        return 0;
+    return error_set(err, ERROR_CONFIG,
+                     "a sandbox cannot work in %s, which meets the server's own state (%s): use "
+                     "another directory",
+                     directory, state);
+}
+
+bool sandbox_policy_holds_home(const char *directory)
 {
     struct error ignored = ERROR_INIT;
     const char *home = getenv("HOME");
     AUTO_FREE char *real = home && *home == '/' ? real_path_find(home, &ignored) : NULL;
 
-    if (!real || !real_path_holds(directory, real))
-        return 0;
+    return real && real_path_holds(directory, real);
+}
+
+/* A home, in which the server has its state and its user everything else. */
+static int sandbox_policy_check_directory(const struct environment *environment,
+                                          const char *directory, struct error *err)
+{
+    if (!sandbox_policy_holds_home(directory))
+        return sandbox_policy_check_state(environment, directory, err);
     return error_set(err, ERROR_CONFIG,
                      "a sandbox cannot work in %s, where the home of the server's user is: use a "
                      "directory in it",
@@ -84,7 +120,7 @@ static int sandbox_policy_check_python(const struct environment *environment, co
 int sandbox_policy_check_place(const struct environment *environment, const char *directory,
                                struct error *err)
 {
-    if (sandbox_policy_check_directory(directory, err) < 0)
+    if (sandbox_policy_check_directory(environment, directory, err) < 0)
         return -1;
     return sandbox_policy_check_python(environment, directory, err);
 }
@@ -110,7 +146,7 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     const char *const own[] = {directory, NULL};
 
     *policy = (struct sandbox_policy){.sandbox = sandbox_policy_outline(environment)};
-    if (sandbox_policy_check_directory(directory, err) < 0)
+    if (sandbox_policy_check_directory(environment, directory, err) < 0)
         return -1;
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);

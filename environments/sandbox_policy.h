@@ -6,6 +6,8 @@
 #include "environments/gpu_files.h"
 #include "environments/process/policy.h"
 
+#include <stdbool.h>
+
 struct environment;
 
 struct sandbox_policy {
@@ -22,6 +24,9 @@ struct process_sandbox sandbox_policy_outline(const struct environment *environm
  * are known before it is prepared. */
 int sandbox_policy_check_place(const struct environment *environment, const char *directory,
                                struct error *err);
+
+/* True if DIRECTORY, a real path, is the home of the server's user or holds it. */
+bool sandbox_policy_holds_home(const char *directory);
 
 /* For a run of ENVIRONMENT, which is prepared, in a sandbox in DIRECTORY. Both are borrowed until
  * it is done with. -1 with ERR, and nothing to free: the run could change its own Python. */

@@ -20,6 +20,7 @@
 #include "server/configuration/sandbox_checks.h"
 #include "server/functions_file.h"
 #include "server/loop.h"
+#include "server/state_checks.h"
 #include "server/state_directory.h"
 
 #include <limits.h>
@@ -86,6 +87,8 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
                         text_or_none(key));
     }
     catalog_complete(catalog);
+    if (settings->state)
+        state_checks(catalog, config);
     return catalog;
 }
 

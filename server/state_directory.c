@@ -76,7 +76,7 @@ static int state_directory_open_checked(const char *path, look_fn look, struct e
     return state_directory_check(path, &status, err);
 }
 
-char *state_directory_open(struct error *err)
+char *state_directory_find(struct error *err)
 {
     /* Anybody may put a link into /tmp; elsewhere links are the operator's (systemd makes one for
      * a dynamic user). */
@@ -94,9 +94,16 @@ char *state_directory_open(struct error *err)
 
         error_clear(err);
         if (path && state_directory_open_checked(path, candidates[i].look, err) == 0)
-            return state_directory_resolve(path, err);
+            return STEAL_PTR(path);
     }
     return NULL;
+}
+
+char *state_directory_open(struct error *err)
+{
+    AUTO_FREE char *path = state_directory_find(err);
+
+    return path ? state_directory_resolve(path, err) : NULL;
 }
 
 char *state_directory_open_in_memory(struct error *err)

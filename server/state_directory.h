@@ -8,6 +8,9 @@
  * the caller; NULL with ERR, which names the last directory. */
 char *state_directory_open(struct error *err);
 
+/* The same by its name, with the links on its way. */
+char *state_directory_find(struct error *err);
+
 /* /dev/shm/pyexecd-UID, for files in memory. Ours, owned by the caller, and NULL with ERR as
  * above. */
 char *state_directory_open_in_memory(struct error *err);

@@ -9,7 +9,9 @@
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
 #include "environments/catalog/survey.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
+#include "environments/sandbox_policy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct catalog {
     char *container_init;              /* the same */
     char *proxy;                       /* the same */
     char *directory;                   /* owned */
+    struct script_places written;      /* by scripts of all environments */
     struct environment **environments; /* owned, with its members */
     size_t count;
     struct retirement retirement; /* of environments that another configuration has replaced */
@@ -57,11 +60,32 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog)
     return &catalog->settings;
 }
 
+/* Directories that are made for callers need not be among them: nothing of the operator's leads
+ * there. */
+static void catalog_find_written(struct catalog *catalog)
+{
+    const char *const common[] = {catalog->directory, NULL};
+
+    script_places_deinit(&catalog->written);
+    script_places_add(&catalog->written, common);
+    for (size_t i = 0; i < catalog->count; i++) {
+        struct environment *environment = catalog->environments[i];
+        char **own = environment->ops->writes ? environment->ops->writes(environment) : NULL;
+
+        script_places_add(&catalog->written, (const char *const *)own);
+        script_places_add(&catalog->written,
+                          (const char *const *)environment->settings.sandbox.write);
+        memory_free_strings(own);
+        environment->written = &catalog->written;
+    }
+}
+
 void catalog_work_in(struct catalog *catalog, const char *directory)
 {
     free(catalog->directory);
-    catalog->directory = memory_copy_string(directory);
+    catalog->directory = directory ? memory_copy_string(directory) : NULL;
     catalog->settings.directory = catalog->directory;
+    catalog_find_written(catalog);
     for (size_t i = 0; i < catalog->count; i++)
         environment_work_in(catalog->environments[i], directory);
 }
@@ -126,6 +150,7 @@ void catalog_free(struct catalog *catalog)
     free(catalog->container_init);
     free(catalog->proxy);
     free(catalog->directory);
+    script_places_deinit(&catalog->written);
     free(catalog);
 }
 
@@ -231,6 +256,7 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .instance = catalog->settings.instance,
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
+        .written = &catalog->written,
     };
     struct environment *environment = NULL;
 
@@ -288,6 +314,7 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
 void catalog_complete(struct catalog *catalog)
 {
     exposure_limit(catalog->environments, catalog->count);
+    catalog_find_written(catalog);
 }
 
 /* Another configuration */
@@ -342,6 +369,7 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
     next->count = catalog->count;
     catalog->environments = environments;
     catalog->count = count;
+    catalog_find_written(catalog);
     if (catalog->learned)
         catalog_survey_all(catalog);
     catalog_free(next);
@@ -395,6 +423,15 @@ static struct environment *catalog_shelve(struct catalog *catalog, const char *o
     return environment;
 }
 
+/* Before anything is installed for an environment that can have no sandbox where scripts work. */
+static int catalog_check_directory(const struct catalog *catalog,
+                                   const struct environment *environment, struct error *err)
+{
+    if (!catalog->directory || environment_isolation(environment) != ISOLATION_SANDBOX)
+        return 0;
+    return sandbox_policy_check_place(environment, catalog->directory, err);
+}
+
 struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err)
@@ -407,7 +444,10 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
         return NULL;
     environment = catalog_shelve(catalog, owner, rules, &settled, err);
     caller_definition_deinit(&settled);
-    return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
+    if (!environment || catalog_check_directory(catalog, environment, err) < 0 ||
+        exposure_check(environment, &configured, err) < 0)
+        return NULL;
+    return environment;
 }
 
 bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment)

@@ -9,6 +9,7 @@
 #include "environments/interpreter/bundled_pip.h"
 #include "environments/interpreter/interpreter.h"
 #include "environments/interpreter/python_needs.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/process/subprocess.h"
 
@@ -26,16 +27,23 @@
 #define SYSTEM_PREFIX "/usr/"
 
 enum {
-    FORMAT = 4, /* of the facts; other ones are asked for anew */
+    FORMAT = 5, /* of the facts; other ones are asked for anew */
     FACTS_BYTES = 64 * 1024,
 };
 
-/* For every Python 3. Its argument is the scratch directory. */
+/* The question is for every Python 3 and starts it without `site`: a .pth file or a sitecustomize
+ * may lead to what scripts have written, and would say what is laid out in the scratch directory,
+ * which is the argument. The packages of the interpreter are looked at, and not imported. */
 static const char QUESTION[] =
-    "import json, os, shutil, sys, sysconfig, zipfile\n"
+    "import json, os, shutil, site, sys, sysconfig, zipfile\n"
+    "\n"
+    "def is_in_venv():\n"
+    "    folder = os.path.dirname(sys.executable)\n"
+    "    return any(os.path.isfile(os.path.join(place, 'pyvenv.cfg'))\n"
+    "               for place in (folder, os.path.dirname(folder)))\n"
     "\n"
     "def executable():\n"
-    "    if sys.prefix == sys.base_prefix:\n"
+    "    if not is_in_venv():\n"
     "        return sys.executable\n"
     "    folder = os.path.join(sys.base_prefix, 'bin')\n"
     "    for path in (getattr(sys, '_base_executable', None),\n"
@@ -58,11 +66,14 @@ static const char QUESTION[] =
     "        return None\n"
     "\n"
     "def own_pip():\n"
-    "    try:\n"
-    "        import pip\n"
-    "        return pip.__version__\n"
-    "    except Exception:\n"
-    "        return None\n"
+    "    for folder in site.getsitepackages([sys.base_prefix]):\n"
+    "        if not os.path.isfile(os.path.join(folder, 'pip', '__main__.py')):\n"
+    "            continue\n"
+    "        for name in os.listdir(folder):\n"
+    "            stem, end = os.path.splitext(name)\n"
+    "            if stem.startswith('pip-') and end in ('.dist-info', '.egg-info'):\n"
+    "                return stem.split('-')[1]\n"
+    "    return None\n"
     "\n" DEFAULT_INDEX_SOURCE "\n"
     "STARTER = '''# pip is the archive beside this file, which takes the place of hundreds of "
     "small "
@@ -100,7 +111,7 @@ static const char QUESTION[] =
     "facts = {'executable': executable(), 'version': sys.version.split()[0],\n"
     "         'packages': packages(), 'own_pip': own_pip()}\n"
     "wheel = bundled_pip()\n"
-    "facts['index'] = default_index(wheel)\n"
+    "facts['index'] = default_index(wheel) if wheel else None\n"
     "if wheel:\n"
     "    up = '/'.join('..' for part in facts['packages'].split('/'))\n"
     "    names = ('pip', 'pip3', 'pip%d.%d' % sys.version_info[:2])\n"
@@ -231,12 +242,25 @@ static const struct process_sandbox *base_python_confine(struct tool_sandbox *to
     return tool_sandbox_of(tool);
 }
 
+/* Its answer is laid out for all venvs. */
+static int base_python_check(const struct interpreter *interpreter, struct error *err)
+{
+    const char *place = script_places_reach(interpreter->holding.written, interpreter->executable);
+
+    if (!place)
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "%s is reached through %s, where scripts can write: let the operator keep the "
+                     "one outside of the other",
+                     interpreter->executable, place);
+}
+
 struct subprocess *
 base_python_ask(const struct interpreter *interpreter, const char *scratch, void *data,
                 void (*ended)(void *data, const char *output, const struct error *err),
                 struct error *err)
 {
-    const char *const arguments[] = {interpreter->executable, "-Ic", QUESTION, scratch, NULL};
+    const char *const arguments[] = {interpreter->executable, "-ISc", QUESTION, scratch, NULL};
     const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
     AUTO(tool_sandbox_deinit) struct tool_sandbox tool;
     const struct subprocess_settings settings = {
@@ -251,6 +275,8 @@ base_python_ask(const struct interpreter *interpreter, const char *scratch, void
         .ended = ended,
     };
 
+    if (base_python_check(interpreter, err) < 0)
+        return NULL;
     return subprocess_start(&settings, err);
 }
 
@@ -333,12 +359,13 @@ struct base_python *base_python_keep(const char *state, const struct interpreter
 
 /* The index of the machine's own Python */
 
-static const char SYSTEM_INDEX_QUESTION[] = "import sys\n"
+static const char SYSTEM_INDEX_QUESTION[] = "import site, sys\n"
                                             "\n" BUNDLED_PIP_SOURCE "\n" DEFAULT_INDEX_SOURCE "\n"
                                             "try:\n"
                                             "    wheel = find_bundled_pip()\n"
                                             "except Exception:\n"
                                             "    wheel = None\n"
+                                            "sys.path += site.getsitepackages()\n"
                                             "print(default_index(wheel) or '')\n";
 
 static const char *system_index_python(void)
@@ -357,7 +384,7 @@ system_index_ask(struct process_host *host, const struct tool_holding *holding, 
                  struct error *err)
 {
     const char *python = system_index_python();
-    const char *const arguments[] = {python, "-Ic", SYSTEM_INDEX_QUESTION, NULL};
+    const char *const arguments[] = {python, "-ISc", SYSTEM_INDEX_QUESTION, NULL};
     const char *const variables[] = {"LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
     AUTO(tool_sandbox_deinit) struct tool_sandbox tool;
     struct subprocess_settings settings = {

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "environments/interpreter/script_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,19 +88,20 @@ bool search_path_lies_in(const char *path, const char *directory)
            (inner[length] == '/' || inner[length] == '\0');
 }
 
-char *search_path_find_outside(const char *name, const char *directory)
+char *search_path_find_outside(const char *name, const char *directory,
+                               const struct script_places *places)
 {
     char *found;
 
     for (size_t i = 0; (found = search_path_find(name, i)); i++) {
-        if (!search_path_lies_in(found, directory))
+        if (!search_path_lies_in(found, directory) && !script_places_reach(places, found))
             return found;
         free(found);
     }
     return NULL;
 }
 
-char *search_path_without(const char *directory)
+char *search_path_without(const char *directory, const struct script_places *places)
 {
     char *kept = memory_copy_string("");
     const char *rest = search_path();
@@ -108,7 +110,8 @@ char *search_path_without(const char *directory)
         const size_t length = strcspn(rest, ":");
         AUTO_FREE char *part = memory_format("%.*s", (int)length, rest);
 
-        if (*part == '/' && !search_path_lies_in(part, directory)) {
+        if (*part == '/' && !search_path_lies_in(part, directory) &&
+            !script_places_reach(places, part)) {
             AUTO_FREE char *before = kept;
 
             kept = memory_format("%s%s%s", before, *before ? ":" : "", part);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct script_places;
+
 /* PATH, or a default if it is not set. Borrowed. */
 const char *search_path(void);
 
@@ -18,11 +20,14 @@ char *search_path_find(const char *name, size_t position);
 /* The same with LAST, a directory or NULL, as the last directory. */
 char *search_path_find_with_last(const char *name, size_t position, const char *last);
 
-/* The first NAME on PATH that lies outside of DIRECTORY, behind links too. Owned by the caller. */
-char *search_path_find_outside(const char *name, const char *directory);
+/* Returns the first NAME on PATH that lies outside of DIRECTORY, behind links too, and is not
+ * reached through one of PLACES, which may be NULL. Owned by the caller. */
+char *search_path_find_outside(const char *name, const char *directory,
+                               const struct script_places *places);
 
-/* PATH without what lies in DIRECTORY. Owned by the caller. */
-char *search_path_without(const char *directory);
+/* Returns PATH without what lies in DIRECTORY or is reached through one of PLACES, which may be
+ * NULL. Owned by the caller. */
+char *search_path_without(const char *directory, const struct script_places *places);
 
 /* True if PATH is DIRECTORY or lies in it, by where links lead. */
 bool search_path_lies_in(const char *path, const char *directory);

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct script_places;
+
 /* The conditions for all programs that prepare an environment. Everything is borrowed. */
 struct tool_holding {
     bool is_held;      /* false: they run as the server's user, as its scripts do */
@@ -21,6 +23,8 @@ struct tool_holding {
     char *const *hosts;       /* that they reach (sandbox_settings.h); or NULL */
     bool network;             /* they have the machine's network */
     const char *proxy;        /* pyexecd-proxy (egress/egress.h) */
+
+    const struct script_places *written; /* nothing there is believed; or NULL */
 };
 
 struct tool_sandbox {

@@ -6,7 +6,9 @@
 #include "environments/egress/egress.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/python_guess.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/packages/installer_proxies.h"
+#include "environments/packages/installer_settings.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/package_installer.h"
 #include "environments/packages/requirements.h"
@@ -18,13 +20,6 @@
 #include <string.h>
 
 enum { SETTINGS_BYTES = 64 * 1024 };
-
-/* Where pip and uv look for settings, beside where variables say. */
-static const char *const machine_settings[] = {"/etc/pip.conf", "/etc/xdg/pip/pip.conf",
-                                               "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml"};
-static const char *const home_settings[] = {".pip/pip.conf", ".config/pip/pip.conf",
-                                            ".config/uv/uv.toml", ".netrc"};
-static const char *const user_settings[] = {"pip/pip.conf", "uv/uv.toml"}; /* XDG_CONFIG_HOME */
 
 /* Names of hosts are the machine's: a sandbox has its own. */
 static const char *const network_settings[] = {"/etc/hosts"};
@@ -48,18 +43,26 @@ static void installer_sandbox_note_secret(struct installer_sandbox *box, const c
     box->secret = memory_copy_string(path);
 }
 
+/* Shows a file or directory for an installer, unless scripts could have written there. */
+static void installer_sandbox_show(struct installer_sandbox *box, const char *path)
+{
+    if (!script_places_reach(box->tool.holding->written, path))
+        tool_sandbox_show(&box->tool, path);
+}
+
 static void installer_sandbox_show_named(struct installer_sandbox *box, const char *text)
 {
     char **paths = python_guess_named(text);
 
     for (char **path = paths; *path; path++)
-        tool_sandbox_show(&box->tool, *path);
+        installer_sandbox_show(box, *path);
     memory_free_strings(paths);
 }
 
 /* Shows a file of settings, and the files that it names: wheels, certificates. */
-static void installer_sandbox_show_settings(struct installer_sandbox *box, const char *path)
+static void installer_sandbox_show_settings(void *data, const char *path)
 {
+    struct installer_sandbox *box = data;
     AUTO_FREE char *real = realpath(path, NULL);
     struct error ignored = ERROR_INIT;
     size_t length;
@@ -79,18 +82,6 @@ static void installer_sandbox_show_settings(struct installer_sandbox *box, const
         return;
     free(box->pip_proxy);
     box->pip_proxy = proxy;
-}
-
-static void installer_sandbox_show_below(struct installer_sandbox *box, const char *variable,
-                                         const char *const *names, size_t count)
-{
-    const char *directory = getenv(variable);
-
-    for (size_t i = 0; directory && *directory == '/' && i < count; i++) {
-        AUTO_FREE char *path = memory_format("%s/%s", directory, names[i]);
-
-        installer_sandbox_show_settings(box, path);
-    }
 }
 
 static bool installer_sandbox_begins(const char *variable, const char *const *names, size_t count)
@@ -119,17 +110,17 @@ static void installer_sandbox_show_variable(struct installer_sandbox *box, const
     if (installer_sandbox_begins(variable, settings, ARRAY_SIZE(settings)))
         installer_sandbox_show_settings(box, value);
     else if (*value == '/')
-        tool_sandbox_show(&box->tool, value); /* which may have blanks */
+        installer_sandbox_show(box, value); /* which may have blanks */
     installer_sandbox_show_named(box, value);
 }
 
 static void installer_sandbox_show_all_settings(struct installer_sandbox *box,
                                                 const char *const *variables)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
-        installer_sandbox_show_settings(box, machine_settings[i]);
-    installer_sandbox_show_below(box, "HOME", home_settings, ARRAY_SIZE(home_settings));
-    installer_sandbox_show_below(box, "XDG_CONFIG_HOME", user_settings, ARRAY_SIZE(user_settings));
+    AUTO_FREE char *written = installer_settings_find_written(box->tool.holding->written);
+
+    if (!written)
+        installer_settings_each(box, installer_sandbox_show_settings);
     for (size_t i = 0; variables[i]; i++)
         installer_sandbox_show_variable(box, variables[i]);
 }
@@ -141,7 +132,7 @@ static void installer_sandbox_show_packages(struct installer_sandbox *box,
 
     installer_sandbox_show_named(box, requirements);
     if (installation->find_links && *installation->find_links == '/')
-        tool_sandbox_show(&box->tool, installation->find_links);
+        installer_sandbox_show(box, installation->find_links);
     else if (installation->find_links)
         installer_sandbox_show_named(box, installation->find_links);
 }

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/python_version.h"
@@ -9,6 +10,7 @@
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/packages/installer_pip.h"
 #include "environments/packages/installer_proxies.h"
+#include "environments/packages/installer_settings.h"
 #include "environments/packages/package_index.h"
 #include "environments/packages/package_run.h"
 #include "environments/packages/requirements.h"
@@ -141,9 +143,25 @@ static void add_index(struct strings *variables, const char *url)
 /* A package may have put a program of any name into the venv. Owned by the caller. */
 static char *package_installer_path(const struct package_installation *installation)
 {
-    AUTO_FREE char *path = search_path_without(installation->venv);
+    AUTO_FREE char *path = search_path_without(installation->venv, installation->holding->written);
 
     return memory_format("PATH=%s", path);
+}
+
+/* Scripts that could have written a file of settings would choose the index, or a program. */
+static void package_installer_forget_settings(struct strings *variables,
+                                              const struct tool_holding *holding)
+{
+    static const char *const none[] = {"PIP_CONFIG_FILE=/dev/null", "UV_CONFIG_FILE=/dev/null",
+                                       "UV_NO_CONFIG=1", "NETRC=/dev/null", NULL};
+    AUTO_FREE char *written = installer_settings_find_written(holding->written);
+
+    if (!written)
+        return;
+    log_warning("packages are installed without settings of pip and uv, since scripts can change "
+                "%s",
+                written);
+    add_all(variables, none);
 }
 
 static void add_variables(struct strings *variables,
@@ -156,6 +174,7 @@ static void add_variables(struct strings *variables,
                                        "PIP_PROGRESS_BAR=off",
                                        "PIP_DISABLE_PIP_VERSION_CHECK=1",
                                        "PIP_ROOT_USER_ACTION=ignore",
+                                       "_PIP_RUNNING_IN_SUBPROCESS=1", /* no other Python */
                                        "UV_NO_CACHE=1",
                                        "UV_PYTHON_DOWNLOADS=never",
                                        "UV_LINK_MODE=copy",
@@ -164,6 +183,7 @@ static void add_variables(struct strings *variables,
                                        NULL};
 
     add_all(variables, ours);
+    package_installer_forget_settings(variables, installation->holding);
     package_installer_add(variables, memory_format("TMPDIR=%s", installation->scratch));
     package_installer_add(variables, package_installer_path(installation));
     add_index(variables, installation->index_url);
@@ -216,7 +236,7 @@ static int add_installer(struct strings *arguments, const struct package_install
                          const char **ret_name, struct error *err)
 {
     const struct base_python *base = installation->base;
-    char *uv = search_path_find_outside("uv", installation->venv);
+    char *uv = search_path_find_outside("uv", installation->venv, installation->holding->written);
 
     *ret_name = uv ? "uv" : "pip";
     if (!uv && !base->pip && !base->own_pip)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/catalog/catalog.h"
 #include "environments/environment.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_policy.h"
@@ -60,11 +61,11 @@ static int lend(const struct script_place *place, struct service *service,
     AUTO_FREE char *real = realpath(directory, NULL);
     AUTO_FREE char *script = NULL;
 
-    environment_work_in(environment, real);
+    catalog_work_in(service->catalog, real);
     script = find_own_script(place->script, directory, environment);
     if (workplace_lend(service->workplace, directory, script, err) == 0)
         return 0;
-    environment_work_in(environment, workplace_path(service->workplace));
+    catalog_work_in(service->catalog, workplace_path(service->workplace));
     return -1;
 }
 

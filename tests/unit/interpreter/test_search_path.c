@@ -129,9 +129,9 @@ static void test_what_lies_in_a_directory_is_passed_over(void **state)
 
     shell(scratch, "ln -sf ../own/bin/python3 a/python3; ln -s own/bin programs");
     set_path(scratch, "own/bin linked/bin programs a b");
-    found = search_path_find_outside("python3", own);
+    found = search_path_find_outside("python3", own, NULL);
     assert_string_equal(found, expected);
-    rest = search_path_without(own);
+    rest = search_path_without(own, NULL);
     assert_string_equal(rest, expected_rest);
 }
 
