@@ -54,7 +54,7 @@ int catalog_add(struct catalog *catalog, const char *name, const json_t *definit
                 const struct environment_settings *defaults, const char **ret_key,
                 struct error *err);
 
-/* All environments have been added: those that meet are kept apart (exposure.h). */
+/* The last environment has been added. Environments that meet are kept apart (exposure.h). */
 void catalog_complete(struct catalog *catalog);
 
 /* CATALOG, which has begun, gets the environments of NEXT (taken). Environments with the same

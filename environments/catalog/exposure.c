@@ -8,7 +8,7 @@
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
-/* One of the places in LIST (NULL: none) that holds PATH or lies in it; NULL: none does. */
+/* Finds a place in LIST, which may be NULL, that holds PATH or lies in it; or NULL. */
 static const char *exposure_find(char *const *list, const char *path)
 {
     for (; list && *list; list++)
@@ -17,7 +17,7 @@ static const char *exposure_find(char *const *list, const char *path)
     return NULL;
 }
 
-/* One of the places to READ (NULL: none) that WRITTEN meets; NULL: none does. */
+/* Finds a place to READ that WRITTEN meets, or NULL. Both lists may be NULL. */
 static const char *exposure_find_any(char *const *read, char *const *written)
 {
     for (; read && *read; read++)
@@ -60,8 +60,8 @@ void exposure_limit(struct environment *const *environments, size_t count)
             exposure_limit_by(environments[i], environments[j]);
 }
 
-/* How one of SOURCES and one of the places in WRITTEN (NULL: none) meet; NULL: none do. Owned by
- * the caller. */
+/* Says how a source of SOURCES meets a place in WRITTEN, which may be NULL. Owned by the caller, or
+ * NULL. */
 static char *exposure_meet(const struct python_origins *sources, char *const *written)
 {
     for (; written && *written; written++)
