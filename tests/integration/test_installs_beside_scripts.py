@@ -267,6 +267,15 @@ def test_no_script_works_where_the_state_is(tmp_path, monkeypatch, name):
     assert f"{tmp_path}/config.yaml:2:20: " in result.stderr and "the server's own state" in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("kind", ["system", "docker"])
+def test_a_home_is_given_as_it_was(tmp_path, monkeypatch, home, kind):
+    """Nothing has a sandbox there; and a program may give it to its container."""
+    more = ", image: no-such-image" if kind == "docker" else ""
+    config = f"environments: {{s: {{type: {kind}{more}}}}}\nworking_directory: {home}\n"
+    result = check(tmp_path, monkeypatch, config, "home/.local/state")
+    assert result.returncode == 0, result.stderr
+
+
 def test_no_script_writes_on_the_way_to_the_state(tmp_path, monkeypatch):
     (tmp_path / "shared").mkdir()
     (tmp_path / "kept").mkdir()
