@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/python_version.h"
 #include "environments/interpreter/search_path.h"
@@ -197,8 +198,9 @@ static void add_pip(struct strings *arguments, const struct package_installation
     AUTO_FREE char *pip = base->pip ? base_python_pip(base) : memory_copy_string("");
 
     package_installer_add(arguments, memory_format("%s/bin/python", installation->runner));
-    add_all(arguments, (const char *const[]){"-ISc", INSTALLER_PIP, installation->venv, packages,
-                                             pip, "install", NULL});
+    add_all(arguments,
+            (const char *const[]){"-ISc", INSTALLER_PIP, installation->venv, packages, pip,
+                                  text_or_none(installation->parent), "install", NULL});
 }
 
 static int fail_without_installer(const struct base_python *base, struct error *err)

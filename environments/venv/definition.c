@@ -93,6 +93,9 @@ char *venv_definition_key(const struct venv_definition *definition,
                           const struct venv_packages *packages)
 {
     AUTO_FREE char *path = venv_definition_path(definition);
+    AUTO_FREE char *real = definition->system_site_packages && definition->python_path
+                               ? realpath(definition->python_path, NULL)
+                               : NULL;
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
 
@@ -102,6 +105,7 @@ char *venv_definition_key(const struct venv_definition *definition,
     digest_add_string(&digest, definition->python_path ? NULL : definition->python_version);
     digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
     digest_add_string(&digest, path ? NULL : packages->digest);
+    digest_add_string(&digest, real); /* a venv may be made anew, from another Python */
     digest_finish(&digest, text);
     return memory_format("%.*s", KEY_DIGITS, text);
 }

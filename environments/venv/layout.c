@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/python_version.h"
+#include "environments/venv/parent.h"
 #include "environments/venv/scripts.h"
 #include "environments/workplace/directory_copy.h"
 
@@ -166,6 +167,9 @@ int venv_layout_write(const struct venv_layout *layout, struct error *err)
 {
     if (make_directories(layout, err) < 0 || make_interpreters(layout, err) < 0 ||
         make_configuration(layout, err) < 0 || make_activation(layout, err) < 0)
+        return -1;
+    if (layout->parent &&
+        venv_parent_show(layout->parent, layout->written, layout->base->packages, err) < 0)
         return -1;
     return layout->without_pip ? 0 : make_pip(layout, err);
 }

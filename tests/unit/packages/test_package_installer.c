@@ -290,12 +290,12 @@ static void test_pip_of_the_base_installs_otherwise(void **state)
                                     .own_pip = (char *)"9.0"};
 
     trial->installation.find_links = "/wheels";
-    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages install"
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages  install"
                                " --only-binary :all: --find-links /wheels"
                                " -r @/left/requirements.txt");
     trial->installation.find_links = NULL;
     trial->installation.base = &own;
-    assert_command_line(trial, "python code @/venv @/venv/lib/packages  install"
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages   install"
                                " --only-binary :all: -r @/left/requirements.txt");
 }
 
