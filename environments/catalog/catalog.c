@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/exposure.h"
+#include "environments/catalog/extension.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
 #include "environments/catalog/survey.h"
@@ -214,17 +215,14 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
     return NULL;
 }
 
-/* A new environment, owned by the caller. PATHS (taken) are the paths that a call has named, or
- * NULL. */
-static struct environment *catalog_make(const struct catalog *catalog, const char *name,
-                                        const json_t *definition,
-                                        const struct environment_settings *defaults, char **paths,
-                                        const char **ret_key, struct error *err)
+static struct environment_recipe catalog_recipe(const struct catalog *catalog, const char *name,
+                                                const json_t *definition,
+                                                const struct environment_settings *settings)
 {
-    struct environment_recipe recipe = {
+    return (struct environment_recipe){
         .name = name,
         .definition = definition,
-        .settings = *defaults,
+        .settings = *settings,
         .loop = catalog->settings.loop,
         .host = catalog->settings.host,
         .state = catalog->settings.state,
@@ -232,6 +230,16 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
     };
+}
+
+/* A new environment, owned by the caller. PATHS (taken) are the paths that a call has named, or
+ * NULL. */
+static struct environment *catalog_make(const struct catalog *catalog, const char *name,
+                                        const json_t *definition,
+                                        const struct environment_settings *defaults, char **paths,
+                                        const char **ret_key, struct error *err)
+{
+    struct environment_recipe recipe = catalog_recipe(catalog, name, definition, defaults);
     struct environment *environment = NULL;
 
     *ret_key = NULL;
@@ -395,18 +403,88 @@ static struct environment *catalog_shelve(struct catalog *catalog, const char *o
     return environment;
 }
 
+/* Makes an environment with the rights of BASE. Owned by the caller. */
+static struct environment *catalog_make_extension(const struct catalog *catalog,
+                                                  const struct environment *base,
+                                                  const json_t *definition, struct error *err)
+{
+    const struct environment_settings settings = extension_settings(base);
+    struct environment_recipe recipe =
+        catalog_recipe(catalog, CATALOG_DEFINED_NAME, definition, &settings);
+    struct error cause = ERROR_INIT;
+    const char *key = NULL;
+    struct environment *environment = catalog_create(&recipe, &key, &cause);
+
+    environment_settings_deinit(&recipe.settings);
+    if (!environment)
+        (void)blame_key(key, &cause, err);
+    else if (base->unheld)
+        environment->unheld = memory_copy_string(base->unheld);
+    return environment;
+}
+
+/* As catalog_shelve(), for DEFINITION, which extends BASE. */
+static struct environment *catalog_shelve_extension(struct catalog *catalog, const char *owner,
+                                                    const struct environment *base,
+                                                    const json_t *definition, struct error *err)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    struct environment *environment;
+
+    environment_digest(definition, &base->settings, digest);
+    environment = shelf_find(catalog->shelf, digest);
+    if (environment || shelf_make_room(catalog->shelf, owner, err) < 0)
+        return environment;
+    environment = catalog_make_extension(catalog, base, definition, err);
+    if (!environment)
+        return NULL;
+    shelf_put(catalog->shelf, digest, owner, environment);
+    environment_begin(environment);
+    return environment;
+}
+
+static struct environment *catalog_extend(struct catalog *catalog, const char *owner,
+                                          const json_t *written, const struct caller_rules *rules,
+                                          struct error *err)
+{
+    const char *name = json_object_get_string(written, EXTENSION_KEY);
+    const struct environment *base = name ? catalog_find(catalog, name) : NULL;
+    AUTO_JSON json_t *definition = NULL;
+
+    if (!base) {
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "environment_definition." EXTENSION_KEY ": there is no such environment");
+        return NULL;
+    }
+    definition = extension_settle(base, written, rules, err);
+    return definition ? catalog_shelve_extension(catalog, owner, base, definition, err) : NULL;
+}
+
+static struct environment *catalog_settle_definition(struct catalog *catalog, const char *owner,
+                                                     const json_t *written,
+                                                     const struct caller_rules *rules,
+                                                     struct error *err)
+{
+    struct caller_definition settled;
+    struct environment *environment;
+
+    if (json_object_get(written, EXTENSION_KEY))
+        return catalog_extend(catalog, owner, written, rules, err);
+    if (caller_rules_settle(rules, written, &settled, err) < 0)
+        return NULL;
+    environment = catalog_shelve(catalog, owner, rules, &settled, err);
+    caller_definition_deinit(&settled);
+    return environment;
+}
+
 struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err)
 {
     const struct exposure_writers configured = {catalog->environments, catalog->count};
-    struct caller_definition settled;
-    struct environment *environment;
+    struct environment *environment =
+        catalog_settle_definition(catalog, owner, definition, rules, err);
 
-    if (caller_rules_settle(rules, definition, &settled, err) < 0)
-        return NULL;
-    environment = catalog_shelve(catalog, owner, rules, &settled, err);
-    caller_definition_deinit(&settled);
     return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
 }
 
@@ -419,7 +497,9 @@ struct environment *catalog_redefine(struct catalog *catalog, const char *owner,
                                      const struct environment *environment,
                                      const struct caller_rules *rules, struct error *err)
 {
-    AUTO_JSON json_t *written = caller_rules_unsettle(environment->definition);
+    AUTO_JSON json_t *written = json_object_get(environment->definition, EXTENSION_KEY)
+                                    ? extension_unsettle(environment->definition)
+                                    : caller_rules_unsettle(environment->definition);
 
     return catalog_define(catalog, owner, written, rules, err);
 }
