@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import logging
 import pathlib
 import re
+from concurrent.futures import Future
 from typing import Optional
 
-from . import place
+from . import installs, place
 from .results import BlockResult, CodeBlocksResult
 
 # As AutoGen spells them, and as the server does; PowerShell is not among them.
@@ -35,6 +37,41 @@ class Ended:
     output: str
     timed_out: bool = False
     file: Optional[str] = None
+
+
+def run(here: place.Place, language: str, code: str) -> Future[Ended]:
+    """Runs one code block in HERE; a future of how it ended."""
+    return place.background.submit(_run(here, language, code))
+
+
+async def _run(here: place.Place, language: str, code: str) -> Ended:
+    """What the block installs is there for itself and for the later ones. If that fails it is not run."""
+    if not here.installs(language):
+        return ended(await here.run_block(language, code, here.packages))
+    reading, before = installs.read(language, code), here.packages
+    if reading.problem:
+        return Ended(1, reading.problem)
+    packages = installs.merged(before, reading)
+    result = await here.run_block(language, reading.rest, packages)
+    done = ended(result)
+    if reading.packages and has_begun(result):
+        here.packages = packages
+        restore_file(here.directory, code, done)
+        done = dataclasses.replace(done, output=installs.told(reading, before) + done.output)
+    return done
+
+
+def has_begun(result: CodeBlocksResult) -> bool:
+    """Whether the only block of RESULT has been run, however it ended."""
+    runs = [block.result for block in result.blocks if block.result]
+    return any(each.exit_code is not None or each.status == "timeout" for each in runs)
+
+
+def restore_file(directory: pathlib.Path, code: str, done: Ended) -> None:
+    """The file of a block that names one has all of CODE, with what was installed."""
+    if is_named(code) and done.file:
+        with contextlib.suppress(OSError):  # The block has put something else into its way.
+            place.write_file(directory / done.file, code)
 
 
 def ended(result: CodeBlocksResult) -> Ended:

@@ -15,12 +15,14 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Any, Coroutine, Dict, Iterator, Mapping, Optional, TypeVar, Union
+from typing import Any, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import AsyncClient, AsyncSession, writable
 from .errors import PyexecdError
 from .results import CodeBlocksResult, Result
 
+ENVIRONMENT = "code"
+SCRIPTS = ("python", "bash", "sh")  # languages whose blocks may install something
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
 Brought = TypeVar("Brought")
@@ -63,14 +65,18 @@ class Place:
                  policies: Optional[Mapping[str, str]] = None) -> None:
         writable.add(environment, directory)
         config: Dict[str, Any] = {
-            "environments": {"code": writable.protected(accepted(environment), directory)},
-            "default_environment": "code", "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
+            "environments": {ENVIRONMENT: writable.protected(accepted(environment), directory)},
+            "default_environment": ENVIRONMENT, "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
             "max_timeout": LONGEST_TIMEOUT}
         # A link that code puts into its way later leads nowhere.
         self._directory = None if directory is None else pathlib.Path(directory).resolve()
         if self._directory is not None:
             config["working_directory"] = str(self._directory)
         self._timeout = timeout
+        # Packages that blocks have asked for, if the server is to install them.
+        self.packages: List[str] = []
+        self._installs = installs_into(environment)
+        self._policies = policies or {}
         self._client = AsyncClient(config=config, environ=writable.variables())
         self._client._code_alone = True  # no hint names an argument that the executors do not have
         self._session: Optional[AsyncSession] = None
@@ -118,12 +124,15 @@ class Place:
         self._look_at(result)
         return result
 
-    def run_block(self, language: str, code: str) -> Future[CodeBlocksResult]:
-        """Runs one code block; a future of its result."""
-        return background.submit(self._run_block({"language": language, "code": code}))
+    def installs(self, language: str) -> bool:
+        """Whether the server carries out what a block of LANGUAGE wants to install."""
+        return self._installs and language in SCRIPTS and self._policies.get(language, "run") == "run"
 
-    async def _run_block(self, block: Mapping[str, str]) -> CodeBlocksResult:
-        result = await self._client.run_code_blocks([block], timeout=self._timeout)
+    async def run_block(self, language: str, code: str, packages: Sequence[str] = ()) -> CodeBlocksResult:
+        """Runs one code block, beside PACKAGES, and returns its result. To be run by `background`."""
+        definition = {"type": "venv", "extends": ENVIRONMENT, "pip_packages": list(packages)} if packages else None
+        block = {"language": language, "code": code}
+        result = await self._client.run_code_blocks([block], environment_definition=definition, timeout=self._timeout)
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -155,6 +164,13 @@ class Place:
     def close(self) -> None:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
+
+
+def installs_into(environment: Mapping[str, Any]) -> bool:
+    """Whether the server can add packages to ENVIRONMENT. In a container, in a venv of the program's own and without a
+    sandbox, code installs by itself."""
+    return (environment["type"] != "docker" and not environment.get("venv_path")
+            and environment.get("isolation") != "none")
 
 
 def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
