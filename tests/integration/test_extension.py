@@ -155,6 +155,6 @@ def test_places_of_the_environment_are_those_of_its_start(tmp_path):
     with server({"box": box, "reader": reader}) as running:
         running.initialize()
         moved = running.call_tool("run_python", {"code": code}, timeout=60)
-        result = call(running, f"print(open('{place}/data').read())", "reader", "gadget<2")
+        result = call(running, f"print(open('{secret}/place/data').read())", "reader", "gadget<2")
     assert not moved["isError"], moved
-    assert result["isError"] and "secret\n" not in result["structuredContent"]["stdout"], result
+    assert result["isError"] and "secret\n" not in text(result), result
