@@ -404,18 +404,14 @@ static struct environment *catalog_shelve(struct catalog *catalog, const char *o
 }
 
 /* Makes an environment with the rights of BASE. Owned by the caller. */
-static struct environment *catalog_make_extension(const struct catalog *catalog,
-                                                  const struct environment *base,
-                                                  const json_t *definition, struct error *err)
+static struct environment *catalog_make_extension(const struct environment *base,
+                                                  struct environment_recipe *recipe,
+                                                  struct error *err)
 {
-    const struct environment_settings settings = extension_settings(base);
-    struct environment_recipe recipe =
-        catalog_recipe(catalog, CATALOG_DEFINED_NAME, definition, &settings);
     struct error cause = ERROR_INIT;
     const char *key = NULL;
-    struct environment *environment = catalog_create(&recipe, &key, &cause);
+    struct environment *environment = catalog_create(recipe, &key, &cause);
 
-    environment_settings_deinit(&recipe.settings);
     if (!environment)
         (void)blame_key(key, &cause, err);
     else if (base->unheld)
@@ -423,19 +419,20 @@ static struct environment *catalog_make_extension(const struct catalog *catalog,
     return environment;
 }
 
-/* As catalog_shelve(), for DEFINITION, which extends BASE. */
+/* As catalog_shelve(), for the definition of RECIPE, which extends BASE. */
 static struct environment *catalog_shelve_extension(struct catalog *catalog, const char *owner,
                                                     const struct environment *base,
-                                                    const json_t *definition, struct error *err)
+                                                    struct environment_recipe *recipe,
+                                                    struct error *err)
 {
     char digest[DIGEST_TEXT_BYTES];
     struct environment *environment;
 
-    environment_digest(definition, &base->settings, digest);
+    environment_digest(recipe->definition, &recipe->settings, digest);
     environment = shelf_find(catalog->shelf, digest);
     if (environment || shelf_make_room(catalog->shelf, owner, err) < 0)
         return environment;
-    environment = catalog_make_extension(catalog, base, definition, err);
+    environment = catalog_make_extension(base, recipe, err);
     if (!environment)
         return NULL;
     shelf_put(catalog->shelf, digest, owner, environment);
@@ -450,6 +447,9 @@ static struct environment *catalog_extend(struct catalog *catalog, const char *o
     const char *name = json_object_get_string(written, EXTENSION_KEY);
     const struct environment *base = name ? catalog_find(catalog, name) : NULL;
     AUTO_JSON json_t *definition = NULL;
+    struct environment_settings settings;
+    struct environment_recipe recipe;
+    struct environment *environment;
 
     if (!base) {
         error_set(err, ERROR_INVALID_ARGUMENTS,
@@ -457,7 +457,13 @@ static struct environment *catalog_extend(struct catalog *catalog, const char *o
         return NULL;
     }
     definition = extension_settle(base, written, rules, err);
-    return definition ? catalog_shelve_extension(catalog, owner, base, definition, err) : NULL;
+    if (!definition)
+        return NULL;
+    settings = extension_settings(base, rules);
+    recipe = catalog_recipe(catalog, CATALOG_DEFINED_NAME, definition, &settings);
+    environment = catalog_shelve_extension(catalog, owner, base, &recipe, err);
+    environment_settings_deinit(&recipe.settings);
+    return environment;
 }
 
 static struct environment *catalog_settle_definition(struct catalog *catalog, const char *owner,

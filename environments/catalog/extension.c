@@ -107,10 +107,15 @@ json_t *extension_unsettle(const json_t *definition)
                      json_object_get(definition, PACKAGES_KEY));
 }
 
-struct environment_settings extension_settings(const struct environment *base)
+/* A stricter policy is a larger number. */
+struct environment_settings extension_settings(const struct environment *base,
+                                               const struct caller_rules *rules)
 {
+    const enum approval_policy least = caller_rules_settings(rules)->approval;
     struct environment_settings settings = base->settings;
 
+    if (settings.approval < least)
+        settings.approval = least;
     settings.start = START_COLD; /* a caller could define many, each with its own */
     settings.prepare = PREPARE_LAZY;
     settings.variables = memory_copy_strings((const char *const *)base->settings.variables);

@@ -25,6 +25,7 @@ json_t *extension_settle(const struct environment *base, const json_t *written,
 /* Reverses extension_settle(): DEFINITION as a call would write it. New reference. */
 json_t *extension_unsettle(const json_t *definition);
 
-/* Copies the settings of BASE for an environment that extends it, which starts cold. Owned by the
- * caller. */
-struct environment_settings extension_settings(const struct environment *base);
+/* Copies the settings of BASE for an environment that extends it. It starts cold, and a person has
+ * to agree where RULES or BASE say so. Owned by the caller. */
+struct environment_settings extension_settings(const struct environment *base,
+                                               const struct caller_rules *rules);

@@ -386,11 +386,12 @@ static void test_an_extension_is_its_environment_with_more_packages(void **state
     struct environment *box;
     struct environment *venv;
 
-    assert_int_equal(add(*state, "box",
-                         "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\", "
-                         "\"timeout\": 7, \"environment\": {\"A\": \"1\"}}",
-                         &key, &err),
-                     0);
+    assert_int_equal(
+        add(*state, "box",
+            "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\", "
+            "\"approval\": \"never\", \"timeout\": 7, \"environment\": {\"A\": \"1\"}}",
+            &key, &err),
+        0);
     assert_int_equal(
         add(*state, "venv", "{\"type\": \"venv\", \"pip_packages\": [\"a\"]}", &key, &err), 0);
     box = define(*state, "{\"type\": \"venv\", \"extends\": \"box\", \"pip_packages\": [\"b\"]}",
@@ -405,6 +406,7 @@ static void test_an_extension_is_its_environment_with_more_packages(void **state
     assert_float_equal(box->settings.timeout, 7, 0);
     assert_string_equal(box->settings.variables[0], "A=1");
     assert_int_equal(box->settings.start, START_COLD);
+    assert_int_equal(box->settings.approval, APPROVAL_FIRST);
     assert_non_null(venv);
     assert_int_equal(json_array_size(json_object_get(venv->definition, "pip_packages")), 2);
     assert_false(json_is_true(json_object_get(venv->definition, "system_site_packages")));
