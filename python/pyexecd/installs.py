@@ -12,35 +12,39 @@ PIP = re.compile(r"[ \t]*(?:uv[ \t]+pip|(?:(?:python3?|\{sys\.executable\})[ \t]
 MAGIC = re.compile(r"[ \t]*[!%][ \t]*")
 LINE = re.compile(r"(?:[^\\\n]|\\.|\\\n|\\\Z)*\n?")
 # Lines that may stand before a command.
-HARMLESS = re.compile(r"[ \t]*(?:#.*|set[ \t]+[-+a-z \t]*)?\n?")
-NEXT = re.compile(r"[ \t]*(?:&&|;)[ \t]*")
+HARMLESS = re.compile(r"[ \t]*(?:#.*|set[ \t][-+a-z \t]*)?\n?")
+NEXT = re.compile(r"&&|;")
 COMMENT = re.compile(r"[ \t]#.*", re.DOTALL)
 # Where the output goes, and what a failure leads to: it ends the block here.
-OUTPUT = re.compile(r"[ \t]+(?:[12&]?>{1,2}[ \t]*(?:/dev/null|&[12])|\|[ \t]*(?:tail|head|grep)\b[^|;&\n]*"
+OUTPUT = re.compile(r"[ \t](?:[12&]?>{1,2}[ \t]*(?:/dev/null|&[12])|\|[ \t]*(?:tail|head|grep)\b[^|;&\n]*"
                     r"|\|\|[ \t]*(?:true|:)(?!\S))")
 
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 VERSION = r"(?:===|[=~!<>]=|[<>])[ \t]*[A-Za-z0-9.*+!_-]+"
 EXTRAS = rf"\[[ \t]*{NAME}(?:[ \t]*,[ \t]*{NAME})*[ \t]*\]"
 REQUIREMENT = re.compile(rf"{NAME}(?:{EXTRAS})?[ \t]*(?:{VERSION}(?:[ \t]*,[ \t]*{VERSION})*)?")
-MOST_WORD = 200  # characters
+# Characters; more is left to the script, and the time that reading takes has a limit.
+MOST_CODE = 100_000
+MOST_LINE = 4_000
+MOST_WORD = 200
 
 UPGRADE = {"-U", "--upgrade"}
-IGNORED = {"-q", "-qq", "-qqq", "--quiet", "-v", "-vv", "--verbose", "--user", "--no-cache-dir", "--no-cache", "--no-input",
-           "--disable-pip-version-check", "--break-system-packages", "--prefer-binary", "--no-color", "--system",
-           "--no-warn-script-location", "--no-warn-conflicts"}
+IGNORED = {"-q", "-qq", "-qqq", "--quiet", "-v", "-vv", "--verbose", "--user", "--no-cache-dir", "--no-cache",
+           "--no-input", "--disable-pip-version-check", "--break-system-packages", "--prefer-binary", "--no-color",
+           "--system", "--no-warn-script-location", "--no-warn-conflicts"}
 IGNORED_VALUE = re.compile(r"[ \t]--(?:progress-bar|timeout|default-timeout|retries|root-user-action)(?:=|[ \t]+)\S+")
 # Another place to install into, nothing to install, or more of a shell's language: the script's own matter.
-LEFT = re.compile(r"-h|--help|--dry-run|-t|--(?:target|prefix|root|python)(?:=.*)?|.*[$`|&()].*|[0-9]?[<>].*", re.DOTALL)
+LEFT = re.compile(r"-h|--help|--dry-run|-t|--(?:target|prefix|root|python)(?:=.*)?|.*[$`|&()].*|[0-9]?[<>].*",
+                  re.DOTALL)
 
-REFUSED = ("pip install: `{}` is not possible here, and nothing was installed. Name packages of the index without it, such "
-           "as `pip install \"pandas>=2\" requests`.")
+REFUSED = ("pip install: `{}` is not possible here, and nothing was installed. Name packages of the index without it, "
+           "such as `pip install \"pandas>=2\" requests`.")
 
 
 @dataclasses.dataclass
 class Reading:
-    """What a block asks for: PACKAGES, those of them to UPGRADE, and the REST of its code, with as many lines. A PROBLEM
-    is why nothing is to be done."""
+    """What a block asks for: PACKAGES, those of them to UPGRADE, and the REST of its code, with as many lines. A
+    PROBLEM is why nothing is to be done."""
 
     packages: List[str] = dataclasses.field(default_factory=list)
     upgrade: List[str] = dataclasses.field(default_factory=list)
@@ -50,27 +54,27 @@ class Reading:
 
 def read(language: str, code: str) -> Reading:
     """The commands that CODE begins with. Those behind another command are left to the script."""
-    reading, position, left = Reading(), 0, ""
-    while position < len(code) and not left.strip() and not reading.problem:
+    reading, rest, position, left = Reading(), [], 0, ""
+    while position < len(code) <= MOST_CODE and not left.strip() and not reading.problem:
         line = LINE.match(code, position)
         assert line
         if HARMLESS.fullmatch(line[0]):
-            reading.rest += line[0]
+            rest.append(line[0])
         else:
             found = read_line(reading, language, line[0])
             if found is None:
                 break
             left = found
-            reading.rest += left + "\n" * (line[0].count("\n") - left.count("\n"))
+            rest.append(left + "\n" * (line[0].count("\n") - left.count("\n")))
         position = line.end()
-    reading.rest += code[position:]
+    reading.rest = "".join([*rest, code[position:]])
     return reading
 
 
 def read_line(reading: Reading, language: str, line: str) -> Optional[str]:
     """Adds the commands that LINE begins with to READING. The rest of LINE; None: it begins with another one."""
     magic = MAGIC.match(line) if language == "python" else re.match("", line)
-    if not magic:
+    if not magic or len(line) > MOST_LINE:
         return None
     rest, begun = line[magic.end():], False
     while found := PIP.match(rest):
@@ -81,7 +85,7 @@ def read_line(reading: Reading, language: str, line: str) -> Optional[str]:
         rest, begun = text[following.end():] if following else "", True
     if not begun:
         return None
-    return magic[0] + rest if rest.strip() else ""
+    return magic[0] + rest.lstrip(" \t") if rest.strip() else ""
 
 
 def read_arguments(reading: Reading, arguments: str) -> bool:
