@@ -91,16 +91,20 @@ def test_packages_of_the_venv_whose_python_it_is_are_there(tmp_path, options):
     source.mkdir()
     (source / "edited.py").write_text("VERSION = 'edited'\n")
     (packages / "own.py").write_text("VERSION = 'own'\n")
+    program = tmp_path / "venv/bin/own-program"
+    program.write_text(f"#!{tmp_path}/venv/bin/python3\nimport gadget, own\nprint('run', gadget.VERSION, own.VERSION)\n")
+    program.chmod(0o755)
     (packages / "edited.pth").write_text(f"{source}\n")
     box = {"type": "system", "executable": str(tmp_path / "venv/bin/python"), "read": [str(source)]}
-    code = ("import edited, gadget, own, sys\n"
+    code = ("import edited, gadget, own, subprocess, sys\n"
+            "subprocess.run(['own-program'], check=True)\n"
             "print(gadget.VERSION, own.VERSION, edited.VERSION)\n"
             "print(any('dist-packages' in each for each in sys.path))\n"
             "open(own.__file__, 'w')")
     with server({"box": box}) as running:
         running.initialize()
         result = call(running, code, "box", "gadget<2")
-    assert result["structuredContent"]["stdout"] == f"1.0 own edited\n{bool(options)}\n", result
+    assert result["structuredContent"]["stdout"] == f"run 1.0 own\n1.0 own edited\n{bool(options)}\n", result
     assert "Read-only file system" in text(result)
 
 
@@ -113,8 +117,11 @@ def test_what_the_venv_has_is_not_installed_again(tmp_path, index):
     box = {"type": "system", "executable": str(tmp_path / "venv/bin/python")}
     with server({"box": box}) as running:
         running.initialize()
-        result = call(running, "import gadget, widget; print(gadget.VERSION, widget.VERSION)", "box", "gadget", "widget")
-    assert result["structuredContent"]["stdout"] == "2.0 own\n", result
+        code = "import gadget, widget; print(gadget.VERSION, widget.VERSION)"
+        kept = call(running, code, "box", "gadget", "widget")
+        replaced = call(running, code, "box", "gadget", "widget<9")
+    assert kept["structuredContent"]["stdout"] == "2.0 own\n", kept
+    assert replaced["structuredContent"]["stdout"] == "2.0 3.0\n", replaced
 
 
 @pytest.mark.parametrize("more, words", [
