@@ -17,7 +17,7 @@ NEXT = re.compile(r"&&|;")
 COMMENT = re.compile(r"[ \t]#.*", re.DOTALL)
 # Where the output goes, and what a failure leads to: it ends the block here.
 OUTPUT = re.compile(r"[ \t](?:[12&]?>{1,2}[ \t]*(?:/dev/null|&[12])|\|[ \t]*(?:tail|head|grep)\b[^|;&\n]*"
-                    r"|\|\|[ \t]*(?:true|:)(?!\S))")
+                    r"|\|\|[ \t]*(?:true|:|exit[ \t]+[0-9]+)(?!\S))")
 
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 VERSION = r"(?:===|[=~!<>]=|[<>])[ \t]*[A-Za-z0-9.*+!_-]+"

@@ -151,6 +151,7 @@ def test_nothing_that_code_has_left_takes_part(executed, tmp_path):
      ["a", "b[x]==1.*"], "# filename: a.sh\nset -e\n\necho hi; pip install c"),
     ("sh", "uv pip install --system a  # for this; and that\npython a.py", ["a"], "\npython a.py"),
     ("sh", "pip install \\\n  pandas>=2 \\\n  b || true\n", ["pandas>=2", "b"], "\n\n\n"),
+    ("sh", "pip install a > /dev/null 2>&1 || exit 1\necho a", ["a"], "\necho a"),
     ("sh", "pip install --progress-bar off a; python a.py && ls", ["a"], "python a.py && ls"),
     ("python", "!pip install a\n%pip install -q b\nimport a", ["a", "b"], "\n\nimport a"),
 ])
