@@ -213,12 +213,23 @@ static int fail_without_installer(const struct base_python *base, struct error *
                      base->executable, minor);
 }
 
+/* The path of uv, if that is to install; owned by the caller. It does not look into a parent, so
+ * pip comes first there. */
+static char *package_installer_uv(const struct package_installation *installation)
+{
+    const struct base_python *base = installation->base;
+
+    if (installation->parent && (base->pip || base->own_pip))
+        return NULL;
+    return search_path_find_outside("uv", installation->venv);
+}
+
 /* *RET_NAME: what errors call it. */
 static int add_installer(struct strings *arguments, const struct package_installation *installation,
                          const char **ret_name, struct error *err)
 {
     const struct base_python *base = installation->base;
-    char *uv = search_path_find_outside("uv", installation->venv);
+    char *uv = package_installer_uv(installation);
 
     *ret_name = uv ? "uv" : "pip";
     if (!uv && !base->pip && !base->own_pip)

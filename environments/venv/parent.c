@@ -2,11 +2,11 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/untrusted.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -63,15 +63,40 @@ bool venv_parent_shows_base(const char *parent)
     return text != NULL;
 }
 
-/* Python reads the string of JSON as its own. The function of `site` also follows the files of this
- * kind in the parent. */
+void venv_parent_identify(const char *parent, struct file_identity *ret)
+{
+    AUTO_FREE char *path = memory_format("%s/" SETTINGS_NAME, parent);
+
+    file_identity_read(ret, path);
+}
+
+bool venv_parent_is(const char *parent, const struct file_identity *identity)
+{
+    AUTO_FREE char *path = memory_format("%s/" SETTINGS_NAME, parent);
+
+    return file_identity_holds(identity, path);
+}
+
+/* The bytes of TEXT in hexadecimal, since names of files may have any encoding. Owned by the
+ * caller. */
+static char *venv_parent_digits(const char *text)
+{
+    char *digits = memory_new(2 * strlen(text) + 1, 1);
+
+    for (size_t i = 0; text[i]; i++)
+        (void)snprintf(digits + 2 * i, 3, "%02x", (unsigned char)text[i]);
+    return digits;
+}
+
+/* The function of `site` also follows the files of this kind in the parent. */
 int venv_parent_show(const char *parent, const char *written, const char *packages,
                      struct error *err)
 {
     AUTO_FREE char *path = memory_format("%s/%s/" FILE_NAME, written, packages);
-    AUTO_JSON json_t *place = json_string_format("%s/%s", parent, packages);
-    AUTO_FREE char *quoted = json_dumps(place, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-    AUTO_FREE char *text = memory_format("import site; site.addsitedir(%s)\n", quoted);
+    AUTO_FREE char *place = memory_format("%s/%s", parent, packages);
+    AUTO_FREE char *digits = venv_parent_digits(place);
+    AUTO_FREE char *text = memory_format(
+        "import os, site; site.addsitedir(os.fsdecode(bytes.fromhex('%s')))\n", digits);
 
     return fd_write_new_file(path, 0666, text, strlen(text), err);
 }

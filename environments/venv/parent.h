@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "environments/interpreter/file_identity.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,10 @@ char *venv_parent_find(const char *python);
 
 /* True if scripts in the venv at PARENT see the packages of the Python behind it. */
 bool venv_parent_shows_base(const char *parent);
+
+/* Reads into RET which venv is at PARENT, and tells whether it is that one still. */
+void venv_parent_identify(const char *parent, struct file_identity *ret);
+bool venv_parent_is(const char *parent, const struct file_identity *identity);
 
 /* Makes scripts of the venv in the directory WRITTEN see the packages of PARENT. PACKAGES is the
  * directory of packages in both, relative to them. */

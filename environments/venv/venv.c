@@ -60,7 +60,8 @@ struct venv_environment {
     char *version; /* owned; of the Python */
     char **needs;  /* owned; see python_needs.h */
     struct file_identity python_file;
-    int in_use; /* owned; the venv, locked against being swept; -1 */
+    struct file_identity parent_file; /* of the parent's settings */
+    int in_use;                       /* owned; the venv, locked against being swept; -1 */
 
     /* The preparation under way. */
     unsigned looks;
@@ -90,7 +91,8 @@ static void venv_hold(struct venv_environment *venv)
     if (venv->in_use < 0)
         return;
     (void)flock(venv->in_use, LOCK_SH | LOCK_NB);
-    venv_sweep_note_use(venv->place.path);
+    venv_sweep_note_use(venv->place.path,
+                        venv->definition.extends ? VENV_KEPT_BRIEFLY : VENV_KEPT_SECONDS);
 }
 
 static void venv_leave(struct venv_environment *venv)
@@ -252,6 +254,8 @@ static enum outcome venv_become_prepared(struct venv_environment *venv)
         venv->place.python, venv->parent ? venv->definition.python_path : NULL,
         (const char *const *)venv->search.directories, venv->folder);
     file_identity_read(&venv->python_file, venv->place.python);
+    if (venv->parent)
+        venv_parent_identify(venv->parent, &venv->parent_file);
     venv_set_state(venv, VENV_PREPARED);
     return OUTCOME_READY;
 }
@@ -322,6 +326,7 @@ static bool venv_is_prepared(const struct environment *environment)
 
     return venv->state == VENV_PREPARED &&
            file_identity_holds(&venv->python_file, venv->place.python) &&
+           (!venv->parent || venv_parent_is(venv->parent, &venv->parent_file)) &&
            venv_packages_are_current(&venv->packages, &venv->definition.packages);
 }
 
