@@ -440,22 +440,31 @@ static struct environment *catalog_shelve_extension(struct catalog *catalog, con
     return environment;
 }
 
+/* The environment of the configuration that WRITTEN extends. Borrowed, or NULL. */
+static const struct environment *catalog_find_base(const struct catalog *catalog,
+                                                   const json_t *written, struct error *err)
+{
+    const char *name = json_object_get_string(written, EXTENSION_KEY);
+    const struct environment *base = name ? catalog_find(catalog, name) : NULL;
+
+    if (!base)
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "environment_definition." EXTENSION_KEY ": there is no such environment");
+    return base;
+}
+
 static struct environment *catalog_extend(struct catalog *catalog, const char *owner,
                                           const json_t *written, const struct caller_rules *rules,
                                           struct error *err)
 {
-    const char *name = json_object_get_string(written, EXTENSION_KEY);
-    const struct environment *base = name ? catalog_find(catalog, name) : NULL;
+    const struct environment *base = catalog_find_base(catalog, written, err);
     AUTO_JSON json_t *definition = NULL;
     struct environment_settings settings;
     struct environment_recipe recipe;
     struct environment *environment;
 
-    if (!base) {
-        error_set(err, ERROR_INVALID_ARGUMENTS,
-                  "environment_definition." EXTENSION_KEY ": there is no such environment");
+    if (!base)
         return NULL;
-    }
     definition = extension_settle(base, written, rules, err);
     if (!definition)
         return NULL;
@@ -499,13 +508,28 @@ bool catalog_has_defined(const struct catalog *catalog, const struct environment
     return shelf_has(catalog->shelf, environment);
 }
 
+int catalog_judge(const struct catalog *catalog, const struct environment *environment,
+                  const struct caller_rules *rules, enum approval_policy *ret, struct error *err)
+{
+    const json_t *extending = extension_written(environment);
+    const struct environment *base = NULL;
+
+    if (extending) {
+        base = catalog_find_base(catalog, extending, err);
+        if (!base)
+            return -1;
+    }
+    *ret = base ? extension_approval(base, rules) : caller_rules_settings(rules)->approval;
+    return 0;
+}
+
 struct environment *catalog_redefine(struct catalog *catalog, const char *owner,
                                      const struct environment *environment,
                                      const struct caller_rules *rules, struct error *err)
 {
-    AUTO_JSON json_t *written = json_object_get(environment->definition, EXTENSION_KEY)
-                                    ? extension_unsettle(environment->definition)
-                                    : caller_rules_unsettle(environment->definition);
+    const json_t *extending = extension_written(environment);
+    AUTO_JSON json_t *written =
+        extending ? json_copy((json_t *)extending) : caller_rules_unsettle(environment->definition);
 
     return catalog_define(catalog, owner, written, rules, err);
 }

@@ -29,8 +29,9 @@ static int extension_check_base(const struct environment *base, struct error *er
 static int extension_check_keys(const json_t *written, struct error *err)
 {
     const size_t known = 2 + (json_object_get(written, PACKAGES_KEY) != NULL); /* and type */
+    const char *type = json_object_get_string(written, "type");
 
-    if (json_object_size(written) == known)
+    if (json_object_size(written) == known && type && strcmp(type, "venv") == 0)
         return 0;
     return error_set(err, ERROR_INVALID_ARGUMENTS,
                      "environment_definition: beside " EXTENSION_KEY
@@ -48,8 +49,7 @@ static bool extension_has(const json_t *packages, const json_t *package)
     return false;
 }
 
-/* Joins FIRST and SECOND without doubles: an extension that is settled again brings the packages of
- * its base, too. */
+/* Joins FIRST and SECOND without doubles. */
 static json_t *extension_packages(const json_t *first, const json_t *second)
 {
     json_t *packages = json_array();
@@ -64,8 +64,10 @@ static json_t *extension_packages(const json_t *first, const json_t *second)
     return packages;
 }
 
-/* DEFINITION has the packages of the call, and the defaults of the keys that BASE has not. */
-static void extension_complete(json_t *definition, const struct environment *base)
+/* DEFINITION has the packages of the call, and the defaults of the keys that BASE has not. It keeps
+ * what the call has WRITTEN, since the packages of BASE may be others when it is settled again. */
+static void extension_complete(json_t *definition, const struct environment *base,
+                               const json_t *written)
 {
     AUTO_JSON json_t *packages = extension_packages(json_object_get(base->definition, PACKAGES_KEY),
                                                     json_object_get(definition, PACKAGES_KEY));
@@ -78,7 +80,7 @@ static void extension_complete(json_t *definition, const struct environment *bas
         json_object_set(definition, "python_path", executable);
     json_object_del(definition, "executable");
     json_object_set_new(definition, "type", json_string("venv"));
-    json_object_set_new(definition, EXTENSION_KEY, json_string(base->name));
+    json_object_set(definition, EXTENSION_KEY, (json_t *)written);
     json_object_set(definition, PACKAGES_KEY, packages);
 }
 
@@ -96,26 +98,30 @@ json_t *extension_settle(const struct environment *base, const json_t *written,
         return NULL;
     definition = json_incref(settled.definition);
     caller_definition_deinit(&settled);
-    extension_complete(definition, base);
+    extension_complete(definition, base, written);
     return definition;
 }
 
-json_t *extension_unsettle(const json_t *definition)
+const json_t *extension_written(const struct environment *environment)
 {
-    return json_pack("{s:s, s:O, s:O}", "type", "venv", EXTENSION_KEY,
-                     json_object_get(definition, EXTENSION_KEY), PACKAGES_KEY,
-                     json_object_get(definition, PACKAGES_KEY));
+    return json_object_get(environment->definition, EXTENSION_KEY);
 }
 
 /* A stricter policy is a larger number. */
+enum approval_policy extension_approval(const struct environment *base,
+                                        const struct caller_rules *rules)
+{
+    const enum approval_policy least = caller_rules_settings(rules)->approval;
+
+    return base->settings.approval < least ? least : base->settings.approval;
+}
+
 struct environment_settings extension_settings(const struct environment *base,
                                                const struct caller_rules *rules)
 {
-    const enum approval_policy least = caller_rules_settings(rules)->approval;
     struct environment_settings settings = base->settings;
 
-    if (settings.approval < least)
-        settings.approval = least;
+    settings.approval = extension_approval(base, rules);
     settings.start = START_COLD; /* a caller could define many, each with its own */
     settings.prepare = PREPARE_LAZY;
     settings.variables = memory_copy_strings((const char *const *)base->settings.variables);

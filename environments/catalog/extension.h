@@ -22,10 +22,14 @@ struct environment;
 json_t *extension_settle(const struct environment *base, const json_t *written,
                          const struct caller_rules *rules, struct error *err);
 
-/* Reverses extension_settle(): DEFINITION as a call would write it. New reference. */
-json_t *extension_unsettle(const json_t *definition);
+/* The definition that a call has written for ENVIRONMENT. Borrowed; NULL: it extends no other. */
+const json_t *extension_written(const struct environment *environment);
 
-/* Copies the settings of BASE for an environment that extends it. It starts cold, and a person has
- * to agree where RULES or BASE say so. Owned by the caller. */
+/* The stricter policy of BASE and of RULES. */
+enum approval_policy extension_approval(const struct environment *base,
+                                        const struct caller_rules *rules);
+
+/* Copies the settings of BASE for an environment that extends it, which starts cold. Owned by the
+ * caller. */
 struct environment_settings extension_settings(const struct environment *base,
                                                const struct caller_rules *rules);
