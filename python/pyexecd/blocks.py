@@ -28,6 +28,10 @@ PIP = {"python": re.compile(r"^(! ?pip install)(?!.*-qqq)", re.MULTILINE)}
 PIP_OF_SHELLS = re.compile(r"^(pip install)(?!.*-qqq)", re.MULTILINE)
 
 
+# The file of a block, relative to the directory, in a comment on its first line.
+FILE_NAME = re.compile(r"[ \t]*#[ \t]*filename:[ \t]*(?:\./)?(.*?)[ \t\r]*(?:\n|\Z)")
+
+
 @dataclasses.dataclass
 class Ended:
     """How a block ended: its exit code (124 after a timeout), what an agent is told, and whether the
@@ -47,31 +51,27 @@ def run(here: place.Place, language: str, code: str) -> Future[Ended]:
 async def _run(here: place.Place, language: str, code: str) -> Ended:
     """What the block installs is there for itself and for the later ones. If that fails it is not run."""
     if not here.installs(language):
-        return ended(await here.run_block(language, code, here.packages))
-    reading, before = installs.read(language, code), here.packages
-    if reading.problem:
-        return Ended(1, reading.problem)
-    packages = installs.merged(before, reading)
-    result = await here.run_block(language, reading.rest, packages)
-    done = ended(result)
-    if reading.packages and has_begun(result):
-        here.packages = packages
-        restore_file(here.directory, code, done)
-        done = dataclasses.replace(done, output=installs.told(reading, before) + done.output)
-    return done
+        return ended(await here.run_block(language, code))
+    reading = installs.read(language, code)
+    problem = reading.problem or (await here.install(reading) if reading.packages else "")
+    if problem:
+        return Ended(1, problem)
+    if not reading.packages:
+        return ended(await here.run_block(language, code))
+    try:
+        done = ended(await here.run_block(language, reading.rest))
+    finally:
+        restore_file(here.directory, reading.rest, code)
+    return dataclasses.replace(done, output=installs.told(reading) + done.output)
 
 
-def has_begun(result: CodeBlocksResult) -> bool:
-    """Whether the only block of RESULT has been run, however it ended."""
-    runs = [block.result for block in result.blocks if block.result]
-    return any(each.exit_code is not None or each.status == "timeout" for each in runs)
-
-
-def restore_file(directory: pathlib.Path, code: str, done: Ended) -> None:
-    """The file of a block that names one has all of CODE, with what was installed."""
-    if is_named(code) and done.file:
-        with contextlib.suppress(OSError):  # The block has put something else into its way.
-            place.write_file(directory / done.file, code)
+def restore_file(directory: pathlib.Path, saved: str, code: str) -> None:
+    """The file of a block that names one has all of CODE, with what was installed, where it still has what the server
+    has SAVED."""
+    name = FILE_NAME.match(code)
+    if name and not {"", ".", ".."}.intersection(name[1].split("/")):
+        with contextlib.suppress(OSError, ValueError):  # The block has put something else into its way, or it is no name.
+            place.replace_text(directory / name[1], saved, code)
 
 
 def ended(result: CodeBlocksResult) -> Ended:

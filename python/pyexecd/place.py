@@ -17,7 +17,7 @@ import weakref
 from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
-from . import AsyncClient, AsyncSession, writable
+from . import AsyncClient, AsyncSession, installs, writable
 from .errors import PyexecdError
 from .results import CodeBlocksResult, Result
 
@@ -73,8 +73,9 @@ class Place:
         if self._directory is not None:
             config["working_directory"] = str(self._directory)
         self._timeout = timeout
-        # Packages that blocks have asked for, if the server is to install them.
-        self.packages: List[str] = []
+        # Packages that blocks have asked for, if the server is to install them; one block at a time.
+        self._packages: List[str] = []
+        self._installing: Optional[asyncio.Lock] = None
         self._installs = installs_into(environment)
         self._policies = policies or {}
         self._client = AsyncClient(config=config, environ=writable.variables())
@@ -128,11 +129,23 @@ class Place:
         """Whether the server carries out what a block of LANGUAGE wants to install."""
         return self._installs and language in SCRIPTS and self._policies.get(language, "run") == "run"
 
-    async def run_block(self, language: str, code: str, packages: Sequence[str] = ()) -> CodeBlocksResult:
-        """Runs one code block, beside PACKAGES, and returns its result. To be run by `background`."""
-        definition = {"type": "venv", "extends": ENVIRONMENT, "pip_packages": list(packages)} if packages else None
-        block = {"language": language, "code": code}
-        result = await self._client.run_code_blocks([block], environment_definition=definition, timeout=self._timeout)
+    async def install(self, reading: installs.Reading) -> str:
+        """Installs what READING says, for the later blocks; why that is not possible, or "". To be run by
+        `background`."""
+        self._installing = self._installing or asyncio.Lock()
+        async with self._installing:
+            packages = installs.merged(self._packages, reading)
+            result = await self._client.run_python("", environment_definition=extended(packages), timeout=self._timeout)
+            self._look_at(result)
+            if result.status in ("error", "refused"):
+                return result.text
+            self._packages = packages
+            return ""
+
+    async def run_block(self, language: str, code: str) -> CodeBlocksResult:
+        """Runs one code block, beside what was installed, and returns its result. To be run by `background`."""
+        result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
+                                                    environment_definition=extended(self._packages))
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -164,6 +177,11 @@ class Place:
     def close(self) -> None:
         """Ends the server with all that it has started. May be called twice."""
         self._finalizer()
+
+
+def extended(packages: Sequence[str]) -> Optional[Mapping[str, Any]]:
+    """The definition of ENVIRONMENT with PACKAGES; None: as it is."""
+    return {"type": "venv", "extends": ENVIRONMENT, "pip_packages": list(packages)} if packages else None
 
 
 def installs_into(environment: Mapping[str, Any]) -> bool:
@@ -198,7 +216,7 @@ def remove_file(path: pathlib.Path) -> None:
         pathlib.Path(f"/proc/self/fd/{directory}", path.name).unlink(missing_ok=True)
 
 
-def write_file(path: pathlib.Path, text: str) -> None:
+def write_file(path: pathlib.Path, text: str, mode: int = stat.S_IRUSR | stat.S_IWUSR) -> None:
     """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
     replaced, and never followed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -207,3 +225,16 @@ def write_file(path: pathlib.Path, text: str) -> None:
         descriptor = os.open(path.name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=directory)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
+        os.fchmod(file.fileno(), mode)
+
+
+def replace_text(path: pathlib.Path, old: str, new: str) -> None:
+    """Writes NEW to PATH, as write_file() does, if a file is there that has OLD and nothing else; its mode stays."""
+    with opened(path.parent) as directory:
+        descriptor = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=directory)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        expected = old.encode()
+        if not stat.S_ISREG(status.st_mode) or file.read(len(expected) + 1) != expected:
+            return
+    write_file(path, new, stat.S_IMODE(status.st_mode) & 0o777)

@@ -61,9 +61,9 @@ def test_what_a_block_installs_is_there_for_the_next_ones(executed):
     one, other, mixed = executed([["sh", "pip install gadget==1.0"], ["python", VERSION]],
                                  [["bash", "set -e\npython -m pip install -U 'gadget>=2' && turn"], ["python", VERSION]],
                                  [["python", "!pip install gadget\nimport widget\nprint(widget.VERSION)"]])
-    assert (one["exit_code"], one["output"]) == (0, "Successfully installed gadget==1.0\n1.0\n")
-    assert (other["exit_code"], other["output"]) == (0, "Successfully installed gadget>=2\nturned\n2.0\n")
-    assert (mixed["exit_code"], mixed["output"]) == (0, "Requirement already satisfied: gadget\n1.0\n")
+    assert (one["exit_code"], one["output"]) == (0, "Requirement satisfied: gadget==1.0\n1.0\n")
+    assert (other["exit_code"], other["output"]) == (0, "Requirement satisfied: gadget>=2\nturned\n2.0\n")
+    assert (mixed["exit_code"], mixed["output"]) == (0, "Requirement satisfied: gadget\n1.0\n")
 
 
 def test_the_same_in_ag2_beside_the_packages_of_the_program_and_of_its_functions(tmp_path, index):
@@ -81,7 +81,7 @@ seen = run(executor, ("sh", "pip install gadget==1.0"), ("python", "import gadge
 other = run(LocalCommandLineCodeExecutor(work_dir="coding"), ("python", "import gadget"))
 print(json.dumps([seen, other]))
 """)
-    assert (seen["exit_code"], seen["output"]) == (0, "Successfully installed gadget==1.0\n1.0 1.0 pydantic\n"), seen
+    assert (seen["exit_code"], seen["output"]) == (0, "Requirement satisfied: gadget==1.0\n1.0 1.0 pydantic\n"), seen
     assert other["exit_code"] == 1 and "No module named 'gadget'" in other["output"]
 
 
@@ -97,7 +97,9 @@ def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed)
 
 @pytest.mark.parametrize("command, word", [
     ("pip install -r requirements.txt", "-r"), ("pip install -e .", "-e"), ("pip install ./gadget.whl", "./gadget.whl"),
-    ("pip install -i http://127.0.0.1:1/ gadget", "-i"),
+    ("pip install -i http://127.0.0.1:1/ gadget", "-i"), ("pip install gadget#widget", "gadget#widget"),
+    ("pip install gadget\rwidget", "gadget\rwidget"), ("pip install --pre gadget", "--pre"),
+    ("pip install \"gadget; python_version>'3'\"", "gadget; python_version>'3'"),
 ])
 def test_what_cannot_be_installed_is_refused_with_advice(executed, index, command, word):
     (seen,) = executed([["sh", f"{command}\necho never"]])
@@ -105,12 +107,42 @@ def test_what_cannot_be_installed_is_refused_with_advice(executed, index, comman
     assert "Name packages of the index" in seen["output"] and "never" not in seen["output"] and index.requests == []
 
 
-@pytest.mark.parametrize("name", ["setup.sh", "scripts/setup.sh"])
+@pytest.mark.parametrize("name", ["setup.sh", "scripts/set up.sh"])
 def test_the_file_of_a_block_has_what_the_model_wrote(executed, tmp_path, name):
-    code = f"# filename: {name}\npip install gadget==1.0\necho done"
+    code = f"# filename: {name}\npip install gadget==1.0\nchmod 755 '{name}'\necho done"
     (seen,) = executed([["sh", code]])
-    assert seen["output"] == "Successfully installed gadget==1.0\ndone\n"
+    assert seen["output"] == "Requirement satisfied: gadget==1.0\ndone\n"
     assert (tmp_path / "work" / name).read_text().replace(" -qqq", "") == code
+    assert (tmp_path / "work" / name).stat().st_mode & 0o777 == 0o755
+
+
+def test_a_file_that_the_block_has_written_itself_stays(executed, tmp_path):
+    executed([["sh", "# filename: setup.sh\npip install gadget==1.0\nrm setup.sh; echo own >setup.sh"]])
+    assert (tmp_path / "work" / "setup.sh").read_text() == "own\n"
+
+
+def test_what_a_cancelled_block_has_installed_is_there(tmp_path, index):
+    (tmp_path / "work").mkdir()
+    code = "# filename: long.sh\npip install gadget==1.0\ntouch started\nwhile test -e started; do sleep 0.1; done\nsleep 1000"
+    cancelled, after = package.executed(LOCAL, [[["sh", code]], [["python", f"{VERSION}\nprint(open('long.sh').read())"]]],
+                                        tmp_path, tmp_path / "work" / "started", environment=index.variables,
+                                        work_dir=str(tmp_path / "work"), timeout=90)
+    assert cancelled["exit_code"] == 125
+    assert after["output"].replace(" -qqq", "") == f"1.0\n{code}\n"
+
+
+def test_two_blocks_at_once_both_install(tmp_path, index):
+    seen = program(tmp_path, index, """
+import threading
+executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=100)
+threads = [threading.Thread(target=run, args=(executor, ("sh", f"pip install {name}"))) for name in ("gadget==1.0", "widget")]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(json.dumps(run(executor, ("python", "import gadget, widget"))))
+""")
+    assert seen["exit_code"] == 0, seen
 
 
 def test_a_block_that_is_only_saved_installs_nothing(tmp_path, index):
@@ -143,7 +175,7 @@ def test_nothing_that_code_has_left_takes_part(executed, tmp_path):
     seen = executed([["python", PLANTED.replace("MARK", str(mark))]], [["sh", "pip install gadget==1.0"]],
                     [["python", "import os, sys; sys.path.remove(os.getcwd()) if os.getcwd() in sys.path else 0\n" + VERSION]])
     assert [each["exit_code"] for each in seen] == [0, 0, 0], seen
-    assert seen[1]["output"] == "Successfully installed gadget==1.0\n" and not mark.exists()
+    assert seen[1]["output"] == "Requirement satisfied: gadget==1.0\n" and not mark.exists()
 
 
 @pytest.mark.parametrize("language, code, packages, rest", [
@@ -154,6 +186,12 @@ def test_nothing_that_code_has_left_takes_part(executed, tmp_path):
     ("sh", "pip install a > /dev/null 2>&1 || exit 1\necho a", ["a"], "\necho a"),
     ("sh", "pip install --progress-bar off a; python a.py && ls", ["a"], "python a.py && ls"),
     ("python", "!pip install a\n%pip install -q b\nimport a", ["a", "b"], "\n\nimport a"),
+    ("sh", "pip install pan\\\ndas", ["pandas"], "\n"),
+    ("sh", "pip install a\r\necho a", ["a"], "\necho a"),
+    ("sh", "pip -q install a && echo ' # a'", ["a"], "echo ' # a'"),
+    ("sh", "pip3.11 install --force-reinstall --only-binary :all: -qU a", ["a"], ""),
+    ("sh", "export A=b && set -ex; pip install a\npip install b\nls", ["a", "b"], "export A=b && set -ex\n\nls"),
+    ("sh", "export A=b\nset -x;\npip install a && a", ["a"], "export A=b\nset -x;\na"),
 ])
 def test_commands_at_the_beginning_are_read(language, code, packages, rest):
     reading = installs.read(language, code)
@@ -164,10 +202,16 @@ def test_commands_at_the_beginning_are_read(language, code, packages, rest):
     ("sh", "echo a\npip install a"), ("sh", "pip install --target lib a"), ("sh", "pip install --help"),
     ("sh", "pip install $(cat names)"), ("sh", "pip install a > log"), ("sh", "pip install 'a"), ("sh", "pip install"),
     ("sh", "pip installer a"), ("sh", ". env/bin/activate && pip install a"), ("python", "print(1)\n!pip install a"),
-    ("python", "pip install a"), ("sh", ""),
+    ("python", "pip install a"), ("sh", ""), ("sh", "pip install a # b \\\nls"), ("sh", "export PIP_INDEX_URL=a\npip install b"),
 ])
 def test_other_blocks_are_left_as_they_are(language, code):
     assert installs.read(language, code) == installs.Reading(rest=code)
+
+
+def test_there_is_a_limit_to_what_a_block_installs():
+    names = [f"a{number}" for number in range(257)]
+    assert installs.read("sh", f"pip install {' '.join(names[:256])}").packages == names[:256]
+    assert "more than 256 packages are not possible" in installs.read("sh", f"pip install {' '.join(names)}").problem
 
 
 def test_a_later_version_takes_the_place_of_an_earlier_one():
