@@ -232,9 +232,11 @@ def replace_text(path: pathlib.Path, old: str, new: str) -> None:
     """Writes NEW to PATH, as write_file() does, if a file is there that has OLD and nothing else; its mode stays."""
     with opened(path.parent) as directory:
         descriptor = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=directory)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        mode = os.fstat(descriptor).st_mode
         expected = old.encode()
-        if not stat.S_ISREG(status.st_mode) or file.read(len(expected) + 1) != expected:
-            return
-    write_file(path, new, stat.S_IMODE(status.st_mode) & 0o777)
+        is_old = stat.S_ISREG(mode) and os.read(descriptor, len(expected) + 1) == expected
+    finally:
+        os.close(descriptor)
+    if is_old:
+        write_file(path, new, stat.S_IMODE(mode) & 0o777)
