@@ -410,6 +410,69 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
     return environment && exposure_check(environment, &configured, err) == 0 ? environment : NULL;
 }
 
+/* The packages that are listed for ENVIRONMENT, and PACKAGES. New reference. */
+static json_t *catalog_join_packages(const struct environment *environment, const json_t *packages)
+{
+    json_t *all = json_copy(json_object_get(environment->definition, "pip_packages"));
+
+    if (!all)
+        all = json_array();
+    json_array_extend(all, (json_t *)packages);
+    return all;
+}
+
+/* Packages could have changed the Python of a virtual environment, but not its origin. Owned by the
+ * caller, or NULL. */
+static char *catalog_find_origin(const struct environment *environment)
+{
+    const char *python = environment->ops->describe_interpreter(environment);
+
+    return python ? realpath(python, NULL) : NULL;
+}
+
+/* New reference. */
+static json_t *catalog_extension(const struct environment *environment, const char *python,
+                                 const char *venv, const json_t *packages)
+{
+    static const char *const kept[] = {"system_site_packages", "requirements_file", "pip_index_url",
+                                       "pip_find_links", "allow_source_builds"};
+    json_t *definition = json_pack(
+        "{s:s, s:b, s:s, s:s, s:o}", "type", "venv", "system_site_packages", 1, "venv_path", venv,
+        "python_path", python, "pip_packages", catalog_join_packages(environment, packages));
+
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+        json_t *value = json_object_get(environment->definition, kept[i]);
+
+        if (value)
+            json_object_set(definition, kept[i], value);
+    }
+    return definition;
+}
+
+struct environment *catalog_extend(struct catalog *catalog, const struct environment *environment,
+                                   const char *venv, const json_t *packages,
+                                   const struct caller_rules *rules, struct error *err)
+{
+    AUTO_FREE char *python = catalog_find_origin(environment);
+    AUTO_JSON json_t *definition = NULL;
+    const char *key;
+    struct environment *extension;
+
+    if (!python) {
+        error_set(err, ERROR_UNAVAILABLE, "the Python of environment \"%s\" is gone",
+                  environment->name);
+        return NULL;
+    }
+    definition = catalog_extension(environment, python, venv, packages);
+    extension = catalog_make(catalog, environment->name, definition, caller_rules_settings(rules),
+                             NULL, &key, err);
+    if (!extension)
+        return NULL;
+    environment_hold(extension);
+    retirement_add(&catalog->retirement, extension);
+    return extension;
+}
+
 bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment)
 {
     return shelf_has(catalog->shelf, environment);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "environments/real_path.h"
 #include "environments/venv/definition.h"
 #include "environments/venv/record.h"
 
