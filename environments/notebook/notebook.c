@@ -239,6 +239,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
     const struct execution_request request = {
         .directory = working_directory_path(notebook->directory),
         .directory_fd = working_directory_fd(notebook->directory),
+        .annex = working_directory_annex(notebook->directory),
         .script = notebook->claim.script,
         .program = kernel ? notebook_kernel_driver : notebook_driver,
         .recurrence = cell->request.recurrence,
@@ -253,6 +254,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
     notebook->turn.execution =
         environment_start(notebook->environment, &request, &notebook->turn.listener, err);
     cell->request.recurrence = NULL;
+    notebook->has_annex = request.annex != NULL;
     return notebook->turn.execution ? 0 : -1;
 }
 
@@ -304,12 +306,53 @@ static void notebook_on_began(struct execution_listener *listener)
         notebook_act(notebook);
 }
 
+/* Everything is prepared for the current cell. */
+static void notebook_proceed(struct notebook *notebook)
+{
+    if (notebook->is_over) {
+        notebook_set_state(notebook, NOTEBOOK_ACTING);
+        notebook_give_up(notebook);
+    } else if (notebook->turn.execution || notebook_start(notebook, &notebook->error) == 0) {
+        notebook_use_python(notebook);
+    } else {
+        notebook_give_up(notebook);
+    }
+}
+
+/* The packages of a cell could not be installed: only this cell fails. */
+static void notebook_on_not_installed(struct notebook *notebook, const struct error *err)
+{
+    error_copy(&notebook_current(notebook)->error, err);
+    notebook->turn.end = RUN_FAILED;
+    notebook_conclude(notebook);
+}
+
+/* Its own environment is prepared. */
 static void notebook_go_on(struct notebook *notebook)
 {
-    if (notebook_start(notebook, &notebook->error) == 0)
-        notebook_use_python(notebook);
-    else
-        notebook_give_up(notebook);
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    switch (notebook_install(notebook, &err)) {
+    case OUTCOME_READY:
+        notebook_proceed(notebook);
+        break;
+    case OUTCOME_FAILED:
+        notebook_on_not_installed(notebook, &err);
+        break;
+    case OUTCOME_PENDING:
+        break;
+    }
+}
+
+static void notebook_on_installed(struct notebook *notebook, const struct error *err)
+{
+    if (err) {
+        notebook_on_not_installed(notebook, err);
+        return;
+    }
+    notebook_note_packages(notebook);
+    notebook_proceed(notebook);
 }
 
 static void notebook_on_prepared(struct environment_waiter *waiter, const struct error *err)
@@ -317,7 +360,9 @@ static void notebook_on_prepared(struct environment_waiter *waiter, const struct
     struct notebook *notebook = CONTAINER_OF(waiter, struct notebook, waiter);
 
     cell_tell_step(waiter, NULL);
-    if (err) {
+    if (notebook_current(notebook)->extension) {
+        notebook_on_installed(notebook, err);
+    } else if (err) {
         error_copy(&notebook->error, err);
         notebook_give_up(notebook);
     } else {
@@ -349,12 +394,11 @@ static void notebook_begin(struct notebook *notebook)
         notebook_prepare(notebook);
         return;
     }
-    if (!notebook->is_over) {
-        notebook_use_python(notebook);
-        return;
-    }
-    notebook_set_state(notebook, NOTEBOOK_ACTING);
-    notebook_give_up(notebook);
+    notebook_set_state(notebook, NOTEBOOK_PREPARING);
+    if (notebook->is_over)
+        notebook_proceed(notebook);
+    else
+        notebook_go_on(notebook);
 }
 
 /* From outside */
@@ -461,6 +505,9 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (notebook_order_copy(notebook, origin, theirs, err) < 0)
         return error_prefix(err, "the session cannot be copied");
     notebook->is_copy = true;
+    notebook->has_annex = origin->has_annex;
+    notebook->knows_packages = origin->knows_packages;
+    notebook_share_packages(notebook, origin);
     lineage_join(&notebook->lineage, &origin->lineage);
     (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
     return 0;
