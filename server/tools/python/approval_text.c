@@ -65,6 +65,16 @@ static void append_size(struct buffer *text, const struct approval_subject *subj
                  subject->length, hash);
 }
 
+static void approval_text_add_packages(struct buffer *text, const json_t *packages)
+{
+    AUTO_FREE char *list = packages ? json_list(packages) : NULL;
+    AUTO_FREE char *line =
+        list ? memory_format("Packages that are installed for the session first: %s", list) : NULL;
+
+    if (line)
+        append_fact(text, line);
+}
+
 static void append_facts(struct buffer *text, const struct approval_subject *subject)
 {
     const struct environment *environment = subject->environment;
@@ -77,6 +87,7 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
     append_fact(text, directory);
     if (subject->session)
         append_fact(text, subject->session);
+    approval_text_add_packages(text, subject->packages);
     append_limits(text, subject);
 }
 
