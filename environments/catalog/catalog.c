@@ -430,12 +430,12 @@ static char *catalog_find_origin(const struct environment *environment)
     return python ? realpath(python, NULL) : NULL;
 }
 
-/* New reference. */
+/* Packages of a session are wheels, since calls cannot have packages built. New reference. */
 static json_t *catalog_extension(const struct environment *environment, const char *python,
                                  const char *venv, const json_t *packages)
 {
     static const char *const kept[] = {"system_site_packages", "requirements_file", "pip_index_url",
-                                       "pip_find_links", "allow_source_builds"};
+                                       "pip_find_links"};
     json_t *definition = json_pack(
         "{s:s, s:b, s:s, s:s, s:o}", "type", "venv", "system_site_packages", 1, "venv_path", venv,
         "python_path", python, "pip_packages", catalog_join_packages(environment, packages));

@@ -77,10 +77,9 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    struct error *err);
 
 /* An environment that installs PACKAGES (an array of requirements) into the virtual environment at
- * VENV, an absolute path, and makes that where it is missing. It has the Python of the prepared
- * ENVIRONMENT, installs the packages of that along, and asks the same index. It is held like a
- * definition under RULES. It has the caller as its user, and is gone when he releases it. NULL with
- * ERR: nobody can ask for such packages. */
+ * VENV, an absolute path, and makes that where it is missing. It has the Python, the packages and
+ * the index of the prepared ENVIRONMENT, and is held like a definition under RULES. The caller is
+ * its user, and it is gone when he releases it. NULL with ERR: no call can have such packages. */
 struct environment *catalog_extend(struct catalog *catalog, const struct environment *environment,
                                    const char *venv, const json_t *packages,
                                    const struct caller_rules *rules, struct error *err);

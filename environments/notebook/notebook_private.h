@@ -48,8 +48,8 @@ struct cell {
 };
 
 /* A virtual environment with the packages that cells have installed for a session, in the annex of
- * its directory (notebook_packages.c). Copies of the session share it, and count as references. The
- * first of them that installs more gets one of its own. */
+ * its directory (notebook_packages.c). Copies of the session share it, and count as references,
+ * until they install more. */
 struct notebook_packages {
     unsigned references;
     struct notebook_packages *before;    /* a reference: modules of these may be loaded; or NULL */

@@ -3,8 +3,6 @@
 import json
 import os
 import pathlib
-import signal
-import subprocess
 
 import client
 import leftovers
@@ -18,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 UV = ROOT / ".deps" / "tools" / "bin" / "uv"
 TIMEOUT = 300  # seconds: pip starts slowly on a busy machine
 VERSION = "import gadget; print(gadget.VERSION)"
-CHILD = "import subprocess, sys; print(subprocess.check_output([sys.executable, '-c', 'import gadget; print(gadget.VERSION)'], text=True))"
+CHILD = f"import subprocess, sys; print(subprocess.check_output([sys.executable, '-c', {VERSION!r}], text=True))"
 
 
 @pytest.fixture
@@ -68,7 +66,7 @@ def kept(tmp_path):
 def rest(tmp_path):
     """All that is left of that, on its way out or not."""
     folder = tmp_path / "state" / "pyexecd" / "packages"
-    return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+    return sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
 
 
 @pytest.mark.parametrize("line", [
@@ -209,6 +207,15 @@ def test_packages_run_nothing_when_they_are_installed(index, tmp_path):
         assert session.shown(f"%pip install gadget==1.0\n{VERSION}; print('ran' in os.listdir())", timeout=TIMEOUT) == "1.0\nFalse"
 
 
+def test_a_package_that_brings_a_python_stays_without_effect(server, index):
+    wheels.wheel(index.folder, "hostile", modules={
+        "hostile.py": "", "hostile-1.0.data/scripts/python": "#!/bin/sh\necho replaced\n"})
+    session = Session(server, "x = 1")
+    session.fails("%pip install hostile")
+    other = Session(server, f"%pip install gadget==1.0\n{VERSION}")
+    assert (session.shown("print(x)"), other.result["stdout"]) == ("1", "1.0\n")
+
+
 def test_a_server_that_is_killed_leaves_nothing_to_the_next(index, tmp_path):
     server = serve()
     server.initialize()
@@ -223,6 +230,26 @@ def test_a_server_that_is_killed_leaves_nothing_to_the_next(index, tmp_path):
     with serve() as server:
         server.initialize()
         assert leftovers.until(lambda: rest(tmp_path) == []), rest(tmp_path)
+
+
+def test_a_session_that_is_closed_meanwhile_leaves_nothing(server, index, tmp_path):
+    session = Session(server)
+    index.gate.clear()
+    server.start_tool("run_python", {"code": "%pip install gadget", "session": session.name})
+    assert leftovers.until(lambda: index.requests)
+    session.manage("close")
+    index.gate.set()
+    assert leftovers.until(lambda: kept(tmp_path) == [] and rest(tmp_path) == []), rest(tmp_path)
+
+
+def test_packages_are_not_built_for_a_call_where_the_operator_lets_his_own_be_built(index, tmp_path):
+    wheels.sdist(index.folder, "source", build=f"open({str(tmp_path / 'built')!r}, 'w')")
+    with serve(environments={"own": {"type": "venv", "isolation": "none", "pip_packages": ["gadget"], "allow_source_builds": True}},
+               default_environment="own") as server:
+        server.initialize()
+        session = Session(server, f"%pip install source\n{VERSION}")
+        assert not session.result["success"] and "Only wheels are installed" in session.text, session.text
+        assert not (tmp_path / "built").exists()
 
 
 def test_a_call_that_is_cancelled_ends_the_installation(server, index, tmp_path):

@@ -263,7 +263,7 @@ static char *python_call_describe_directory(const struct python_call *call)
     return memory_copy_string("a temporary one of this client's");
 }
 
-/* Packages are asked about as those of a definition are. */
+/* Packages need the approval that a definition with packages needs. */
 static enum approval_policy python_call_least_approval(const struct python_call *call)
 {
     const enum approval_policy own =
