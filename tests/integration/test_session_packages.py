@@ -242,6 +242,29 @@ def test_a_session_that_is_closed_meanwhile_leaves_nothing(server, index, tmp_pa
     assert leftovers.until(lambda: kept(tmp_path) == [] and rest(tmp_path) == []), rest(tmp_path)
 
 
+LEAVES = """
+import os, threading, time
+def leave():
+    while not os.path.exists("go"):
+        time.sleep(0.05)
+    os._exit(3)
+threading.Thread(target=leave).start()
+"""
+
+
+def test_a_session_that_ends_meanwhile_says_so(server, index, tmp_path):
+    session = Session(server, LEAVES)
+    index.gate.clear()
+    request = server.start_tool("run_python", {"code": "%pip install gadget\nimport time; time.sleep(50)", "session": session.name})
+    assert leftovers.until(lambda: index.requests)
+    [place] = (tmp_path / "state" / "pyexecd" / "work").glob(f"*/{session.result['working_directory']}")
+    (place / "go").touch()
+    index.gate.set()
+    session.take(server.wait(request, TIMEOUT)["result"])
+    assert not session.result["success"] and "session has ended" in session.text, session.text
+    assert session.is_gone() and leftovers.until(lambda: kept(tmp_path) == [])
+
+
 def test_packages_are_not_built_for_a_call_where_the_operator_lets_his_own_be_built(index, tmp_path):
     wheels.sdist(index.folder, "source", build=f"open({str(tmp_path / 'built')!r}, 'w')")
     with serve(environments={"own": {"type": "venv", "isolation": "none", "pip_packages": ["gadget"], "allow_source_builds": True}},
