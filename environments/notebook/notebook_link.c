@@ -117,12 +117,14 @@ int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOO
     return 0;
 }
 
-/* Says where the packages of the session are, if its Python does not know that yet. */
+/* Says where the packages of the session are, if its Python does not know that yet. A Jupyter
+ * kernel, which a restart may bring, has no use for them. */
 static int notebook_link_tell_packages(struct notebook *notebook, struct error *err)
 {
     const struct notebook_packages *packages = notebook->packages;
 
-    if (!packages || !packages->is_made || notebook->knows_packages)
+    if (!packages || !packages->is_made || notebook->knows_packages ||
+        environment_kernel(notebook->environment))
         return 0;
     notebook->knows_packages = true;
     return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);
