@@ -430,8 +430,17 @@ def test_what_a_cell_installs_is_asked_about_as_what_a_definition_installs():
         name = begun(someone)
         result, (asked,) = someone.call({"code": INSTALL, "session": name}, {"action": "decline"})
         assert result["isError"]
-        assert "\n- Packages that are installed for the session first: nothing-like-it\n" in asked["message"]
+        assert "\nPackages that are installed for the session first:\n\n    1 | nothing-like-it\n" in asked["message"]
         assert INSTALL in asked["message"]
+
+
+def test_no_package_is_hidden_by_many_others_or_by_code():
+    names = [f"{'a' * 60}{number}" for number in range(90)]
+    with person("2025-11-25", environments={"system": {"type": "system", "approval": "never"}}, sessions={}) as someone:
+        name = begun(someone)
+        code = "".join(f"x = '{'y' * 500}'\n%pip install {name}\n" for name in names)
+        _, (asked,) = someone.call({"code": code, "session": name}, {"action": "decline"})
+        assert [each for each in names if f" | {each}\n" not in asked["message"]] == []
 
 
 def test_first_asks_about_each_set_of_packages():

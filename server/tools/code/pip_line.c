@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* A person who is asked sees all of them. */
+enum {
+    PIP_LINES_MOST = 200,
+    PIP_LINES_BYTES = 16 * 1024, /* of all packages of a cell */
+};
+
 /* Options without a value, which mean nothing to a new environment. */
 static bool pip_line_is_harmless(const char *option)
 {
@@ -163,23 +169,49 @@ static bool pip_lines_are_packages(const json_t *packages)
     return json_array_size(packages) > 0;
 }
 
+static size_t pip_lines_length(const json_t *packages)
+{
+    size_t length = 0;
+    const json_t *package;
+    size_t i;
+
+    json_array_foreach (packages, i, package)
+        length += json_string_length(package) + 1;
+    return length;
+}
+
+/* PACKAGES of line NUMBER come to ALL. */
+static int pip_lines_add(json_t *all, json_t *packages, unsigned number, struct error *err)
+{
+    if (packages && json_array_size(packages) + json_array_size(all) > PIP_LINES_MOST)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "nothing ran: line %u: a cell installs at most %d packages", number,
+                         PIP_LINES_MOST);
+    if (!pip_lines_are_packages(packages))
+        return error_set(
+            err, ERROR_INVALID_ARGUMENTS,
+            "nothing ran: line %u may only name packages, with extras and versions, "
+            "as in %%pip install 'rich>=13' tqdm; leave files, URLs, options and other "
+            "commands out of it",
+            number);
+    json_array_extend(all, packages);
+    if (pip_lines_length(all) <= PIP_LINES_BYTES)
+        return 0;
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "nothing ran: line %u: the packages of a cell are too long, over %d bytes",
+                     number, PIP_LINES_BYTES);
+}
+
 static int pip_lines_collect(struct python_source *source, json_t *all, struct error *err)
 {
     struct python_line line;
     json_t *packages;
 
     while (pip_lines_next(source, &line, &packages)) {
-        const bool is_plain = pip_lines_are_packages(packages);
+        AUTO_JSON json_t *own = packages;
 
-        if (is_plain)
-            json_array_extend(all, packages);
-        json_decref(packages);
-        if (!is_plain)
-            return error_set(err, ERROR_INVALID_ARGUMENTS,
-                             "nothing ran: line %u may only name packages, with extras and "
-                             "versions, as in %%pip install 'rich>=13' tqdm; leave files, URLs, "
-                             "options and other commands out of it",
-                             line.number);
+        if (pip_lines_add(all, own, line.number, err) < 0)
+            return -1;
     }
     return 0;
 }
