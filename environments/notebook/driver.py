@@ -29,6 +29,7 @@ CHANNEL = 200  # at least: out of the way of descriptors that programs number th
 KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
 PACKAGES = b"packages "
+PROGRAMS = []  # directories of programs that packages of the session have
 GIVEN = 4  # descriptors with that
 BYTES = 4  # of each
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -479,15 +480,20 @@ def add_packages(place):
     if site not in sys.path:
         ends = [each.rsplit("/", 1)[-1] in ("site-packages", "dist-packages") for each in sys.path]
         sys.path.insert(ends.index(True) if True in ends else len(sys.path), site)
-        put_first("PYTHONPATH", site)
-        put_first("PATH", f"{place}/bin")
+        others = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = f"{site}:{others}" if others else site
+        add_programs(f"{place}/bin")
     for finder in sys.meta_path:
         getattr(finder, "invalidate_caches", int)()
 
 
-def put_first(name, place):
-    others = os.environ.get(name)
-    os.environ[name] = f"{place}:{others}" if others else place
+def add_programs(place):
+    """Programs of PLACE come behind all others but those of earlier packages: `python3` and `pip` stay what they are."""
+    path = os.environ.get("PATH", os.defpath).split(":")
+    earlier = [path.index(each) for each in PROGRAMS if each in path]
+    path.insert(min(earlier, default=len(path)), place)
+    PROGRAMS.append(place)
+    os.environ["PATH"] = ":".join(path)
 
 
 def answer(channel, status):
