@@ -287,7 +287,7 @@ static int service_open_annexes(struct service *service, const struct notebooks_
 
     if (sessions->most == 0)
         return 0;
-    root = memory_format("%s/packages", catalog_settings(service->catalog)->state);
+    root = memory_format("%s/" ANNEXES_NAME, catalog_settings(service->catalog)->state);
     return workplace_open_annexes(service->workplace, root, err);
 }
 

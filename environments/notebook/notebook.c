@@ -21,6 +21,7 @@ static void notebook_conclude(struct notebook *notebook)
 
     turn_leave(&notebook->turn);
     notebook_set_state(notebook, NOTEBOOK_RESTING);
+    notebook_packages_release(STEAL_PTR(notebook->coming));
     notebook->count++;
     list_remove(&cell->link);
     cell->end = notebook->turn.end;
@@ -270,10 +271,8 @@ static int notebook_claim(struct notebook *notebook, struct error *err)
     return directory_claim_write(&notebook->claim, cell->code, cell->request.code_length, err);
 }
 
-static int notebook_start(struct notebook *notebook, struct error *err)
+static int notebook_check_start(const struct notebook *notebook, struct error *err)
 {
-    AUTO_CLOSE int theirs = -1;
-
     if (!environment_can_overlap(notebook->environment))
         return error_set(err, ERROR_UNAVAILABLE, "environment \"%s\" has no sessions: %s",
                          notebook->environment->name,
@@ -282,6 +281,15 @@ static int notebook_start(struct notebook *notebook, struct error *err)
                              : "they need a PID namespace, which this machine does not give");
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
+    return 0;
+}
+
+static int notebook_start(struct notebook *notebook, struct error *err)
+{
+    AUTO_CLOSE int theirs = -1;
+
+    if (notebook_check_start(notebook, err) < 0) /* again: a preparation takes time */
+        return -1;
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
@@ -333,6 +341,10 @@ static void notebook_go_on(struct notebook *notebook)
     struct error_rest rest;
     struct error err = ERROR_INIT_LONG(&rest);
 
+    if (!notebook->turn.execution && notebook_check_start(notebook, &notebook->error) < 0) {
+        notebook_give_up(notebook);
+        return;
+    }
     switch (notebook_install(notebook, &err)) {
     case OUTCOME_READY:
         notebook_proceed(notebook);
@@ -481,6 +493,11 @@ static bool notebook_has_unsent(const struct notebook *origin)
     return origin->turn.state < TURN_WORKING && !list_is_empty(&origin->cells);
 }
 
+static bool notebook_is_installing(const struct notebook *origin)
+{
+    return origin->state == NOTEBOOK_PREPARING && notebook_current(origin)->extension;
+}
+
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
@@ -488,6 +505,10 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (origin->is_over || !origin->turn.execution || origin->channel.fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it has no Python now");
+    if (notebook_is_installing(origin))
+        return error_set(err, ERROR_BUSY,
+                         "the session cannot be copied until the packages of its cell are "
+                         "installed; try again then");
     if (notebook_has_unsent(origin))
         return error_set(err, ERROR_BUSY,
                          "the session cannot be copied: a cell is about to begin; try again");

@@ -49,8 +49,8 @@ struct cell_request {
     /* As in a run; or NULL. */
     void (*progress)(void *data, const struct preparation_step *step);
 
-    /* The environment that installs PACKAGES into the virtual environment at VENV, a path that may
-     * hold earlier packages of the session (catalog_extend); its holder releases it. NULL with ERR.
+    /* The environment that makes the virtual environment at VENV with PACKAGES, all of the session
+     * (catalog_extend_session); its holder releases it. NULL with ERR.
      * Only called if there are `packages`. */
     struct environment *(*extend)(void *data, const char *venv, const json_t *packages,
                                   struct error *err);

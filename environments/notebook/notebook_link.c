@@ -123,8 +123,7 @@ static int notebook_link_tell_packages(struct notebook *notebook, struct error *
 {
     const struct notebook_packages *packages = notebook->packages;
 
-    if (!packages || !packages->is_made || notebook->knows_packages ||
-        environment_kernel(notebook->environment))
+    if (!packages || notebook->knows_packages || environment_kernel(notebook->environment))
         return 0;
     notebook->knows_packages = true;
     return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);

@@ -18,19 +18,34 @@ enum {
     PACKAGES_NAME_DIGITS = 16,
     PACKAGES_MOST_FILES = 20000, /* looked at; a package may have any number */
     PACKAGES_MOST_WANTED = 200,  /* in a session, in all of its cells */
+    PACKAGES_MOST_BEFORE = 8,    /* sets that are kept for one Python */
 };
 
 #define DIST_INFO ".dist-info"
 
-/* NOTEBOOK gets packages of its own in place of BEFORE, with the same requirements. NULL with ERR.
- */
+/* A Python keeps modules that it has loaded, whose files must stay. */
+static int notebook_packages_check_before(const struct notebook_packages *before, struct error *err)
+{
+    int count = 0;
+
+    for (; before; before = before->before)
+        count++;
+    if (count < PACKAGES_MOST_BEFORE)
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "this session and its copies have installed packages one after the other too "
+                     "often: restart it with manage_sessions first");
+}
+
+/* A place for packages of NOTEBOOK alone. NULL with ERR. */
 static struct notebook_packages *notebook_packages_new(const struct notebook *notebook,
-                                                       struct notebook_packages *before,
                                                        struct error *err)
 {
     const char *annex = working_directory_annex(notebook->directory);
     struct notebook_packages *packages;
 
+    if (notebook_packages_check_before(notebook->packages, err) < 0)
+        return NULL;
     if (!annex) {
         error_set(err, ERROR_UNAVAILABLE,
                   "nothing can be installed for sessions in this directory");
@@ -38,11 +53,10 @@ static struct notebook_packages *notebook_packages_new(const struct notebook *no
     }
     packages = NEW(struct notebook_packages);
     packages->references = 1;
-    packages->before = before;
     packages->directory = working_directory_ref(notebook->directory);
     packages->name = random_digits(PACKAGES_NAME_DIGITS);
-    packages->venv = memory_format("%s/%s/venv", annex, packages->name);
-    packages->wanted = before ? json_copy(before->wanted) : json_array();
+    packages->venv = memory_format("%s/%s", annex, packages->name);
+    packages->wanted = json_array();
     return packages;
 }
 
@@ -57,6 +71,17 @@ void notebook_packages_release(struct notebook_packages *packages)
     free(packages->name);
     free(packages->venv);
     free(packages);
+}
+
+/* The modules that the Python of OTHER has loaded may go, unless a copy has them, too. */
+void notebook_take_packages(struct notebook *notebook, struct notebook *other)
+{
+    struct notebook_packages *packages = STEAL_PTR(other->packages);
+
+    notebook_packages_release(STEAL_PTR(other->coming));
+    notebook->packages = packages;
+    if (packages && packages->references == 1)
+        notebook_packages_release(STEAL_PTR(packages->before));
 }
 
 void notebook_share_packages(struct notebook *notebook, const struct notebook *other)
@@ -76,18 +101,17 @@ static int notebook_packages_check(const struct notebook *notebook, struct error
                      "manage_sessions, or begin another one");
 }
 
-/* Makes sure that nobody else has the packages of NOTEBOOK. */
-static int notebook_packages_own(struct notebook *notebook, struct error *err)
+/* Packages that only NOTEBOOK has are replaced where they are. A reference for the caller, or NULL.
+ */
+static struct notebook_packages *notebook_packages_choose(const struct notebook *notebook,
+                                                          struct error *err)
 {
-    struct notebook_packages *own;
+    struct notebook_packages *packages = notebook->packages;
 
-    if (notebook->packages && notebook->packages->references == 1)
-        return 0;
-    own = notebook_packages_new(notebook, notebook->packages, err);
-    if (!own)
-        return -1;
-    notebook->packages = own;
-    return 0;
+    if (!packages || packages->references > 1)
+        return notebook_packages_new(notebook, err);
+    packages->references++;
+    return packages;
 }
 
 /* LIST contains REQUIREMENT. */
@@ -129,6 +153,21 @@ static json_t *notebook_packages_join(const json_t *wanted, const json_t *more)
     return all;
 }
 
+/* Joins what NOTEBOOK has asked for and the packages of CELL. New reference; NULL with ERR. */
+static json_t *notebook_packages_want(const struct notebook *notebook, const struct cell *cell,
+                                      struct error *err)
+{
+    const json_t *wanted = notebook->packages ? notebook->packages->wanted : NULL;
+    json_t *all = notebook_packages_join(wanted, cell->request.packages);
+
+    if (json_array_size(all) <= PACKAGES_MOST_WANTED)
+        return all;
+    error_set(err, ERROR_INVALID_ARGUMENTS, "a session installs at most %d packages",
+              PACKAGES_MOST_WANTED);
+    json_decref(all);
+    return NULL;
+}
+
 enum outcome notebook_install(struct notebook *notebook, struct error *err)
 {
     struct cell *cell = notebook_current(notebook);
@@ -137,14 +176,13 @@ enum outcome notebook_install(struct notebook *notebook, struct error *err)
 
     if (!cell->request.packages || !cell->request.done)
         return OUTCOME_READY;
-    if (notebook_packages_check(notebook, err) < 0 || notebook_packages_own(notebook, err) < 0)
+    all = notebook_packages_want(notebook, cell, err);
+    if (!all || notebook_packages_check(notebook, err) < 0)
         return OUTCOME_FAILED;
-    all = notebook_packages_join(notebook->packages->wanted, cell->request.packages);
-    if (json_array_size(all) > PACKAGES_MOST_WANTED)
-        return (enum outcome)error_set(err, ERROR_INVALID_ARGUMENTS,
-                                       "a session installs at most %d packages",
-                                       PACKAGES_MOST_WANTED);
-    cell->extension = cell->request.extend(cell->request.data, notebook->packages->venv, all, err);
+    notebook->coming = notebook_packages_choose(notebook, err);
+    if (notebook->coming)
+        cell->extension =
+            cell->request.extend(cell->request.data, notebook->coming->venv, all, err);
     if (!cell->extension)
         return OUTCOME_FAILED;
     outcome = environment_prepare(cell->extension, &notebook->waiter, err);
@@ -223,15 +261,27 @@ static char *notebook_packages_describe(const struct notebook *notebook, const j
     return text;
 }
 
+/* Gives NOTEBOOK its new packages. Its Python may have loaded others before. */
+static void notebook_packages_change(struct notebook *notebook)
+{
+    struct notebook_packages *packages = STEAL_PTR(notebook->coming);
+
+    if (packages == notebook->packages)
+        notebook_packages_release(packages);
+    else
+        packages->before = notebook->packages;
+    notebook->packages = packages;
+}
+
 void notebook_note_packages(struct notebook *notebook)
 {
     struct cell *cell = notebook_current(notebook);
-    struct notebook_packages *packages = notebook->packages;
-    json_t *all = notebook_packages_join(packages->wanted, cell->request.packages);
+    struct error ignored = ERROR_INIT;
+    json_t *all = notebook_packages_want(notebook, cell, &ignored);
 
-    json_decref(packages->wanted);
-    packages->wanted = all;
-    packages->is_made = true;
+    notebook_packages_change(notebook);
+    json_decref(notebook->packages->wanted);
+    notebook->packages->wanted = all;
     notebook->knows_packages = false;
     cell->installed = notebook_packages_describe(notebook, cell->request.packages);
 }

@@ -57,7 +57,6 @@ struct notebook_packages {
     char *name;                          /* owned; in the annex */
     char *venv;                          /* owned; its path there */
     json_t *wanted;                      /* owned: the requirements that it has been asked for */
-    bool is_made;                        /* something is installed */
 };
 
 /* The socket to its Python (notebook_link.c). */
@@ -113,7 +112,8 @@ struct notebook {
     bool is_closed;    /* cannot be found any more: it is freed when it has no Python */
     struct list cells; /* of struct cell; the first one is at work unless it is RESTING */
     unsigned long count;
-    struct notebook_packages *packages; /* a reference; NULL: none were asked for */
+    struct notebook_packages *packages; /* a reference; NULL: none are installed */
+    struct notebook_packages *coming;   /* a reference; that its cell installs now, or NULL */
     bool has_annex;                     /* its Python sees what is put there */
     bool knows_packages;                /* its Python knows where they are */
     struct environment_waiter waiter;
@@ -174,7 +174,10 @@ enum outcome notebook_install(struct notebook *notebook, struct error *err);
 /* The packages of the current cell are installed. */
 void notebook_note_packages(struct notebook *notebook);
 
-/* NOTEBOOK begins with the packages of OTHER. */
+/* NOTEBOOK, which has no Python, takes the packages of OTHER, whose Python ends. */
+void notebook_take_packages(struct notebook *notebook, struct notebook *other);
+
+/* NOTEBOOK begins with the packages of OTHER, and OTHER keeps them. */
 void notebook_share_packages(struct notebook *notebook, const struct notebook *other);
 
 /* Harmless for NULL. The last one removes them. */

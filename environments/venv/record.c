@@ -8,7 +8,6 @@
 #include "base/random.h"
 #include "base/untrusted.h"
 #include "environments/interpreter/python_needs.h"
-#include "environments/real_path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,8 +29,6 @@ char *venv_record_place(const char *state, const char *path)
     char text[DIGEST_TEXT_BYTES];
     struct digest digest;
 
-    if (real_path_is_in(path, state))
-        return memory_format("%s.json", path);
     digest_init(&digest);
     digest_add_string(&digest, path);
     digest_finish(&digest, text);

@@ -2,9 +2,8 @@
  *
  *     VENV/pyexecd.json              the record of a venv in the state directory
  *
- *     STATE/venv-records/DIGEST.json the record of a venv at the operator's path, by that path; of
- * a session's venv, which goes with it, VENV.json VENV/pyexecd.json              its mark: the same
- * random digits are in its record
+ *     STATE/venv-records/DIGEST.json the record of a venv at the operator's path, by that path
+ *     VENV/pyexecd.json              its mark: the same random digits are in its record
  *
  * An installer can write in the venv that it installs into. A venv in the state directory is made
  * in one installation, and its record is written after that. A venv at a path gets packages again
@@ -25,7 +24,7 @@ struct venv_record {
     struct file_identity executable_file;
 };
 
-/* Where the record of the venv at PATH, which a definition names, is kept. Owned by the caller. */
+/* Where the record of the operator's venv at PATH is kept. Owned by the caller. */
 char *venv_record_place(const char *state, const char *path);
 
 /* KEPT is the place of the record, NULL: in VENV. False with an empty RET when there is no valid

@@ -32,6 +32,8 @@ struct workplace_settings {
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
 void workplace_free(struct workplace *workplace);
 
+#define ANNEXES_NAME "packages" /* of the root for annexes in the state directory */
+
 /* From now on each directory has an annex (working_directory_annex) under ROOT, like the root of
  * the settings. */
 int workplace_open_annexes(struct workplace *workplace, const char *root, struct error *err);

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import sys
 
 import client
 import leftovers
@@ -65,8 +66,9 @@ def kept(tmp_path):
 
 def rest(tmp_path):
     """All that is left of that, on its way out or not."""
-    folder = tmp_path / "state" / "pyexecd" / "packages"
-    return sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    state = tmp_path / "state" / "pyexecd"
+    files = [os.path.join(place, name) for place, _, names in os.walk(state / "packages") for name in names]
+    return sorted(files) + sorted(str(path) for path in (state / "venvs").glob(".*"))
 
 
 @pytest.mark.parametrize("line", [
@@ -129,6 +131,46 @@ def test_a_failure_leaves_the_session_as_it_was(server, tmp_path):
     assert session.shown(f"%pip install gadget==1.0\n{VERSION}", timeout=TIMEOUT) == "1.0"
 
 
+def test_a_failure_leaves_what_is_installed_as_it_was(server, index):
+    """The first brings a Python, the second has in its list of files what makes a venv one."""
+    wheels.wheel(index.folder, "replacing", modules={
+        "replacing.py": "", "replacing-1.0.data/scripts/python": "#!/bin/sh\necho replaced\n"})
+    for version in ("1.0", "2.0"):
+        wheels.wheel(index.folder, "removing", version, lists=["../../../pyvenv.cfg"])
+    session = Session(server, "%pip install gadget==1.0 removing==1.0")
+    session.fails("%pip install replacing")
+    assert "No module named 'replacing'" in session.fails("import replacing")
+    assert session.shown(f"%pip install removing==2.0\nimport removing; print(removing.VERSION); {VERSION}",
+                         timeout=TIMEOUT) == "2.0\n1.0"
+    assert session.shown(f"%pip install widget\nimport widget; {CHILD}", timeout=TIMEOUT) == "1.0"
+
+
+def test_a_package_is_upgraded(server, index):
+    (index.folder / "gadget-2.0-py3-none-any.whl").rename(index.folder.parent / "later.whl")
+    session = Session(server, f"%pip install gadget\n{VERSION}")
+    assert session.result["stdout"] == "1.0\n", session.text
+    (index.folder.parent / "later.whl").rename(index.folder / "gadget-2.0-py3-none-any.whl")
+    assert session.shown(f"%pip install -U 'gadget>=1'\n{CHILD}; {VERSION}", timeout=TIMEOUT).split() == ["2.0", "1.0"]
+    assert "Installed for this session: gadget 2.0." in session.text
+
+
+@pytest.mark.parametrize("names, said", [(201, "at most 200 packages"), (40000, "at most 200 packages"), (150, "too long")])
+def test_a_cell_installs_a_number_of_packages_that_a_person_can_read(server, index, names, said):
+    session = Session(server, "x = 1")
+    word = "a" * 200 if names < 200 else "a"
+    answer = call(server, "%pip install " + " ".join(f"{word}{number}" for number in range(names)), session.name)
+    assert answer["isError"] and "nothing ran: line 1" in text_of(answer) and said in text_of(answer)
+    assert session.shown("print(x)") == "1"
+    assert index.requests == []
+
+
+def test_programs_of_the_session_stay_what_they_were(server):
+    which = "import shutil; print([shutil.which(name) for name in ('python3', 'pip', 'pip3')])"
+    session = Session(server, which)
+    before = session.result["stdout"].strip()
+    assert session.shown(f"%pip install gadget\n{which}", timeout=TIMEOUT) == before
+
+
 def test_a_first_cell_that_fails_to_install_leaves_a_session(server):
     session = Session(server, "%pip install nothing-like-it")
     assert not session.result["success"] and session.result["session"]["alive"]
@@ -157,8 +199,10 @@ def test_the_end_of_a_session_leaves_nothing(server, tmp_path):
 
 def test_a_restart_keeps_it(server, tmp_path):
     session = Session(server, "%pip install gadget==1.0")
-    session.manage("restart")
-    assert session.shown(VERSION) == "1.0"
+    for _ in range(3):
+        session.manage("restart")
+        assert session.shown(f"%pip install widget\nimport widget; {VERSION}", timeout=TIMEOUT) == "1.0"
+    assert leftovers.until(lambda: len(kept(tmp_path)) == 1), kept(tmp_path)
     session.manage("close")
     assert leftovers.until(lambda: kept(tmp_path) == [])
 
@@ -176,17 +220,39 @@ def test_a_copy_has_it_and_installs_for_itself(server, tmp_path):
     assert leftovers.until(lambda: kept(tmp_path) == [])
 
 
+def test_a_copy_that_could_not_install_keeps_what_it_had(server):
+    origin = Session(server, "%pip install gadget==1.0")
+    answer = call(server, "pass", fork=origin.name)
+    if "gives a copy no cgroup" in text_of(answer):
+        pytest.skip("this machine gives no cgroup of its own to a copy")
+    copy = Session(server, VERSION, fork=origin.name)
+    copy.fails("%pip install nothing-like-it")
+    copy.manage("restart")
+    assert copy.shown(VERSION) == "1.0"
+
+
+def test_there_is_no_copy_while_packages_are_installed(server, index):
+    origin = Session(server)
+    index.gate.clear()
+    request = server.start_tool("run_python", {"code": "%pip install gadget", "session": origin.name, "timeout": TIMEOUT})
+    assert leftovers.until(lambda: index.requests)
+    answer = call(server, "1", fork=origin.name)
+    index.gate.set()
+    assert answer["isError"] and "until the packages of its cell are installed" in text_of(answer), text_of(answer)
+    assert server.wait(request, TIMEOUT)["result"]["structuredContent"]["success"]
+
+
 def test_cells_cannot_change_what_is_installed(index, tmp_path):
     with serve(environments={"held": {"type": "system", "isolation": "sandbox"}}, default_environment="held") as server:
         server.initialize()
         session = Session(server, "%pip install gadget==1.0\nimport gadget, os, pathlib\nplace = pathlib.Path(gadget.__file__)")
         assert session.result["success"], session.text
         for attempt in ("place.write_text('VERSION = 9')", "place.unlink()", "place.rename('/tmp/x')",
-                        "os.symlink('/etc', place.parents[4] / 'link')", "(place.parents[5] / 'x').mkdir()",
-                        "os.chmod(place, 0o666)", "os.rmdir(place.parents[4])"):
+                        "os.symlink('/etc', place.parents[3] / 'link')", "(place.parents[4] / 'x').mkdir()",
+                        "os.chmod(place, 0o666)", "os.rmdir(place.parents[3])"):
             text = session.fails(f"{attempt}\nprint('changed')")
             assert "changed" not in session.result["stdout"] and ("OSError" in text or "Error: [Errno" in text), text
-        assert session.shown("sorted(os.listdir(place.parents[5]))") == f"['{place_of(tmp_path)}']"
+        assert session.shown("sorted(os.listdir(place.parents[4]))") == f"['{place_of(tmp_path)}']"
 
 
 def place_of(tmp_path):
@@ -265,13 +331,19 @@ def test_a_session_that_ends_meanwhile_says_so(server, index, tmp_path):
     assert session.is_gone() and leftovers.until(lambda: kept(tmp_path) == [])
 
 
-def test_packages_are_not_built_for_a_call_where_the_operator_lets_his_own_be_built(index, tmp_path):
+def test_where_packages_are_built_or_have_hashes_no_cell_installs(index, tmp_path):
     wheels.sdist(index.folder, "source", build=f"open({str(tmp_path / 'built')!r}, 'w')")
-    with serve(environments={"own": {"type": "venv", "isolation": "none", "pip_packages": ["gadget"], "allow_source_builds": True}},
-               default_environment="own") as server:
+    hashes = tmp_path / "hashes.txt"
+    hashes.write_text(f"gadget==1.0 --hash={wheels.sha256(index.folder / 'gadget-1.0-py3-none-any.whl')}\n")
+    with serve(environments={"built": {"type": "venv", "isolation": "none", "pip_packages": ["gadget"], "allow_source_builds": True},
+                             "hashed": {"type": "venv", "requirements_file": str(hashes)}},
+               default_environment="built") as server:
         server.initialize()
-        session = Session(server, f"%pip install source\n{VERSION}")
-        assert not session.result["success"] and "Only wheels are installed" in session.text, session.text
+        for name, why in (("built", "allow_source_builds"), ("hashed", "hashes")):
+            session = Session(server, "x = 1", environment=name)
+            text = session.fails("%pip install source")
+            assert "no cell can install packages" in text and why in text, text
+            assert session.shown("print(x)") == "1"
         assert not (tmp_path / "built").exists()
 
 
@@ -305,6 +377,15 @@ def test_an_environment_with_packages_keeps_them(index, tmp_path, monkeypatch, u
         server.initialize()
         session = Session(server, f"%pip install widget\nimport widget; widget.main(); {VERSION}")
         assert session.result["stdout"] == "widget runs\n1.0\n", session.text
+
+
+def test_where_there_can_be_no_session_nothing_is_installed(index):
+    limited = [sys.executable, str(ROOT / "tests" / "integration" / "limited.py"), "clone3=ENOSYS", "CLONE_NEWUSER=EPERM", "--"]
+    with client.Server(config={"sessions": {}}, command=[*limited, os.environ["PYEXECD"]]) as server:
+        server.initialize()
+        answer = call(server, "%pip install gadget", "new", timeout=TIMEOUT)
+        assert "they need a PID namespace" in text_of(answer), text_of(answer)
+        assert index.requests == []
 
 
 def test_where_calls_define_no_environment_nothing_is_installed(index):

@@ -410,8 +410,8 @@ static struct environment *python_call_extend(void *data, const char *venv, cons
     const struct python_settings *settings = &call->host->settings;
 
     if (settings->rules)
-        return catalog_extend(settings->catalog, call->setting.environment, venv, packages,
-                              settings->rules, err);
+        return catalog_extend_session(settings->catalog, call->setting.environment, venv, packages,
+                                      settings->rules, err);
     error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call install packages");
     return NULL;
 }
