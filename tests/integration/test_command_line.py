@@ -322,6 +322,22 @@ def test_run_says_how_a_script_gets_the_package_that_it_misses():
     assert result.returncode == 1 and "add --with PACKAGE" in result.stderr
 
 
+@pytest.mark.parametrize("command, status, words", [
+    ("run - <&-", 66, "standard input"), ("map main.py - <&-", 65, "standard input"), ("serve <&-", 64, "standard input"),
+    ("<&-", 64, "standard input"), ("run -c 'print(1)' >&-", 74, "cannot write"), ("help >&-", 74, "cannot write"),
+    ("schema >/dev/full", 74, "No space left"), ("doctor >/dev/full", 74, "No space left")])
+def test_a_stream_that_is_closed_is_no_file_of_the_program(tmp_path, command, status, words):
+    """A file that it opens would have the number of the stream: requests would be read from it."""
+    (tmp_path / "main.py").write_text("def main(n): return n")
+    done = subprocess.run(["sh", "-c", f'"$0" {command}', os.environ["PYEXECD"]], cwd=tmp_path, capture_output=True, text=True,
+                          check=False, timeout=client.TIMEOUT)
+    assert (done.returncode, done.stdout) == (status, "") and words in done.stderr, done
+
+
+def test_run_in_a_missing_directory_is_66():
+    assert pyexecd("run", "-w", "/nowhere", "-c", "1").returncode == 66
+
+
 def test_run_of_a_missing_file_is_66(tmp_path):
     result = pyexecd("run", tmp_path / "nowhere.py")
     assert result.returncode == 66
