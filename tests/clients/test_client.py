@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+import inspect
 import os
 import pathlib
 import re
@@ -421,6 +422,15 @@ def test_both_clients_are_described_in_full(name):
     """For an editor shows a docstring alone."""
     other = getattr(pyexecd.AsyncClient, name)
     assert "As `Client" not in other.__doc__ and len(other.__doc__) > len(getattr(pyexecd.Client, name).__doc__) / 2
+
+
+@pytest.mark.parametrize("method", [getattr(kind, name) for kind in (pyexecd.Client, pyexecd.AsyncClient, pyexecd.Session,
+                                                                     pyexecd.AsyncSession)
+                                    for name in dir(kind) if not name.startswith("_")], ids=lambda method: method.__qualname__)
+def test_every_argument_is_described_where_it_is(method):
+    names = [name for name in inspect.signature(method).parameters if name != "self"]
+    undescribed = [name for name in names if not re.search(rf"\b({name}|{name.upper()})\b", method.__doc__)]
+    assert not undescribed
 
 
 def test_what_no_server_would_read_is_an_error_and_loses_nothing():
