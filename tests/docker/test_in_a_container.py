@@ -14,6 +14,7 @@ import client
 import leftovers
 
 PROGRAM = "/opt/pyexecd/pyexecd"
+PROFILE = pathlib.Path(os.environ["PYEXECD"]).resolve().with_name("pyexecd-server-seccomp.json")
 HOME = "/tmp/home"
 OUTSIDE = "/tmp/outside.txt"
 LOADED = re.compile(r"(/\S+) \(0x")
@@ -90,7 +91,8 @@ class Container:
         """The command that `doctor` names, as words; none where it names none."""
         refused = 1  # by what one environment requires
         lines = self.execute(PROGRAM, "doctor", "--config", f"{HOME}/config.yaml", codes=(0, refused)).splitlines()
-        return [word for line in lines if "gives more" in line for word in line.split()[2:]]
+        words = [word for line in lines if "gives more" in line for word in line.split()[2:]]
+        return [word.replace(PROFILE.name, str(PROFILE)) for word in words]
 
     def holds(self):
         """Its living processes but the one that looks, and its files outside of the server's own."""
@@ -153,6 +155,7 @@ def test_the_options_that_doctor_names_give_the_whole_sandbox(container, user, d
     command = container(user, dropped).remedy()
     assert command[:2] == ["docker", "run"] and command[-1] == "...", command
     assert ("SETFCAP" in command) == (user == "root" and dropped != []), command
+    assert f"seccomp={PROFILE}" in command, "it keeps a profile"
     here = container(user, [*dropped, *command[2:-1]])
     before = here.holds()
     with here.serve() as server:
@@ -170,3 +173,10 @@ def test_one_option_alone_does_not_silence_doctor(container, user):
     """Without covers over /proc it is the system calls that are refused, and the other way round."""
     for option in ("seccomp=unconfined", "systempaths=unconfined"):
         assert container(user, ["--security-opt", option]).remedy()[:2] == ["docker", "run"]
+
+
+def test_doctor_names_the_fields_of_a_pod(container):
+    """Kubernetes leaves variables in its containers."""
+    words = container("user", ["--env", "KUBERNETES_SERVICE_HOST=10.0.0.1"]).remedy()
+    assert " ".join(words).startswith("in the pod: hostUsers: false;"), words
+    assert f"{PROFILE}}}" in words, words

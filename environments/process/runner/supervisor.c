@@ -471,7 +471,7 @@ static void supervisor_complete(struct supervisor *supervisor, int code)
     close(code);
 }
 
-/* Lets the program that waits go on, with what came with the word: code, if it has a script to lay
+/* Lets the program that waits go on. With the message came code, if it has a script to lay
  * over, and an input, if there is one. */
 static void supervisor_let_go(struct supervisor *supervisor,
                               const int descriptors[CONTROL_DESCRIPTORS])
