@@ -149,7 +149,8 @@ def test_the_default_profile_leaves_files_and_calls(container, user, options):
     assert here.holds() == before
 
 
-@pytest.mark.parametrize("dropped", [[], ["--cap-drop", "ALL"]], ids=["default", "no capabilities"])
+@pytest.mark.parametrize("dropped", [[], ["--cap-drop", "ALL"], HARDENED["hardened"]],
+                         ids=["default", "no capabilities", "hardened"])
 @pytest.mark.parametrize("user", USERS)
 def test_the_options_that_doctor_names_give_the_whole_sandbox(container, user, dropped):
     command = container(user, dropped).remedy()
