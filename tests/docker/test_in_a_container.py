@@ -181,3 +181,17 @@ def test_doctor_names_the_fields_of_a_pod(container):
     words = container("user", ["--env", "KUBERNETES_SERVICE_HOST=10.0.0.1"]).remedy()
     assert " ".join(words).startswith("in the pod: hostUsers: false;"), words
     assert f"{PROFILE}}}" in words, words
+
+
+def test_podman_takes_the_profile(podman, images):
+    image = images.derived("pyexecd-inside", images.layer("pyexecd-inside", programs()))
+    images.load(podman, image)
+    variables = {name: value for name, value in os.environ.items() if name != "DOCKER_CONFIG"}
+    options = ["--security-opt", f"seccomp={PROFILE}", "--security-opt", "unmask=ALL", "--env", f"HOME={HOME}"]
+    done = subprocess.run(["podman", "--remote", "--url", f"unix://{podman.socket}", "run", "--rm", *options, image.name,
+                           PROGRAM, "run", "--json", "-w", "temporary", "-c", "pass"], capture_output=True, text=True, env=variables)
+    podman.api.delete(f"/images/{image.name}", force=1)
+    assert done.returncode == 0, done
+    containment = json.loads(done.stdout)["containment"]
+    assert set(containment["layers"].values()) == {"enforced"}, containment
+    assert containment["process_tree"] == "pid namespace"
