@@ -20,7 +20,7 @@ static char **execution_join(const char *const *beginning, const char *const *ar
 
     for (size_t i = 0; i < first; i++)
         command[i] = memory_copy_string(beginning[i]);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; arguments && i < count; i++)
         command[first + i] = memory_copy_string(arguments[i]);
     return command;
 }

@@ -6,33 +6,52 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const machine_settings[] = {"/etc/pip.conf", "/etc/xdg/pip/pip.conf",
                                                "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml"};
 static const char *const home_settings[] = {".pip/pip.conf", ".config/pip/pip.conf",
                                             ".config/uv/uv.toml", ".netrc"};
-static const char *const user_settings[] = {"pip/pip.conf", "uv/uv.toml"}; /* XDG_CONFIG_HOME */
+static const char *const xdg_settings[] = {"pip/pip.conf", "uv/uv.toml"};
 
-static void installer_settings_each_below(const char *variable, const char *const *names,
-                                          size_t count, void *data,
-                                          void (*found)(void *data, const char *path))
+struct installer_settings_visit {
+    void *data;
+    void (*found)(void *data, const char *path);
+};
+
+/* DIRECTORY, of LENGTH bytes, is nothing where it is relative. */
+static void installer_settings_each_below(const struct installer_settings_visit *visit,
+                                          const char *directory, size_t length,
+                                          const char *const *names, size_t count)
 {
-    const char *directory = getenv(variable);
+    for (size_t i = 0; *directory == '/' && i < count; i++) {
+        AUTO_FREE char *path = memory_format("%.*s/%s", (int)length, directory, names[i]);
 
-    for (size_t i = 0; directory && *directory == '/' && i < count; i++) {
-        AUTO_FREE char *path = memory_format("%s/%s", directory, names[i]);
-
-        found(data, path);
+        visit->found(visit->data, path);
     }
 }
 
 void installer_settings_each(void *data, void (*found)(void *data, const char *path))
 {
+    const struct installer_settings_visit visit = {data, found};
+    const char *home = getenv("HOME");
+    const char *user = getenv("XDG_CONFIG_HOME");
+    const char *rest = getenv("XDG_CONFIG_DIRS");
+
     for (size_t i = 0; i < ARRAY_SIZE(machine_settings); i++)
         found(data, machine_settings[i]);
-    installer_settings_each_below("HOME", home_settings, ARRAY_SIZE(home_settings), data, found);
-    installer_settings_each_below("XDG_CONFIG_HOME", user_settings, ARRAY_SIZE(user_settings), data,
-                                  found);
+    if (home)
+        installer_settings_each_below(&visit, home, strlen(home), home_settings,
+                                      ARRAY_SIZE(home_settings));
+    if (user)
+        installer_settings_each_below(&visit, user, strlen(user), xdg_settings,
+                                      ARRAY_SIZE(xdg_settings));
+    while (rest && *rest) {
+        const size_t length = strcspn(rest, ":");
+
+        installer_settings_each_below(&visit, rest, length, xdg_settings, ARRAY_SIZE(xdg_settings));
+        rest += length + (rest[length] == ':');
+    }
 }
 
 /* Which of the files scripts could have written. */

@@ -129,6 +129,17 @@ def test_settings_in_a_place_that_an_environment_can_write_do_not_count(tmp_path
         assert others.requests == []
 
 
+def test_settings_in_a_folder_that_a_variable_names_do_not_count(tmp_path, monkeypatch, home, index, others):
+    monkeypatch.setenv("XDG_CONFIG_DIRS", f"/etc/xdg:{tmp_path / 'work'}")
+    work = tmp_path / "work"
+    with serve(work) as server:
+        server.initialize()
+        plant(server, {f"{work}/pip/pip.conf": settings(others)})
+        assert install(server)["stdout"] == "1.0\n"
+        assert others.requests == []
+        assert WITHOUT_SETTINGS in server.stderr()
+
+
 def test_settings_beside_scripts_count(tmp_path, home, index, others):
     """The other tests would hold, too, if none were read."""
     link(home / ".config/pip/pip.conf", tmp_path / "pip.conf")
