@@ -12,10 +12,13 @@ static const struct {
     const char *right;
 } other_words[] = {
     {"env", "environment"},
+    {"environment", "env"},
     {"env_vars", "environment"},
     {"variables", "environment"},
     {"packages", "pip_packages"},
     {"packages", "environment_definition"},
+    {"packages", "with"},
+    {"package", "with"},
     {"libraries", "pip_packages"},
     {"libraries", "environment_definition"},
     {"dependencies", "pip_packages"},
@@ -26,6 +29,8 @@ static const struct {
     {"interpreter", "executable"},
     {"cwd", "working_directory"},
     {"work_dir", "working_directory"},
+    {"cwd", "working-directory"},
+    {"workdir", "working-directory"},
     {"script", "code"},
     {"mounts", "volumes"},
 };

@@ -6,6 +6,7 @@
 #include "server/commands/help.h"
 #include "server/commands/options.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,15 @@ static void main_harden(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
+/* A descriptor that was closed would be that of the next file that is opened, and requests would be
+ * read from it, or the log written to it. It gets one that fails as if it were closed. */
+static void main_fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 /* Files that scripts make in a user's own directory get the rights that the user's mask gives. */
 static void main_set_mask(const struct options *options)
 {
@@ -46,7 +56,7 @@ static void return_large_memory(void)
 static int main_print(const char *text)
 {
     fputs(text, stdout);
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }
 
 static int main_execute(const struct options *options)
@@ -102,6 +112,7 @@ int main(int argc, char **argv)
     struct options options;
     struct error err = ERROR_INIT;
 
+    main_fill_standard_streams();
     main_harden();
     return_large_memory();
     json_require_memory();

@@ -3,10 +3,12 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "environments/callers/definition_schema.h"
 #include "environments/real_path.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -99,6 +101,41 @@ void caller_check_path(struct caller_check *check, const char *key, json_t *valu
     AUTO_FREE char *real = resolve_existing(check, key, json_string_value(value));
 
     caller_check_set_path(check, key, real);
+}
+
+/* The directory that has PATH, if that is the Python of a virtual environment, by any of its names:
+ * a real path. NULL: it is none. Owned by the caller. */
+static char *caller_check_find_venv(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    AUTO_FREE char *directory = memory_format("%.*s", name ? (int)(name - path) : 0, path);
+    AUTO_FREE char *real = realpath(directory, NULL);
+    AUTO_FREE char *mark = memory_format("%s/../pyvenv.cfg", text_or_none(real));
+    AUTO_FREE char *python = memory_format("%s/python", text_or_none(real));
+    AUTO_FREE char *own = realpath(python, NULL);
+    AUTO_FREE char *named = realpath(path, NULL);
+
+    if (!real || *path != '/' || access(mark, F_OK) < 0 || !own || !named ||
+        strcmp(own, named) != 0)
+        return NULL;
+    return STEAL_PTR(real);
+}
+
+/* A virtual environment has to be allowed as for venv_path. Its Python is a link, which stays: the
+ * packages are found by the place of the link. */
+void caller_check_executable(struct caller_check *check, const char *key, json_t *value)
+{
+    const char *path = json_string_value(value);
+    AUTO_FREE char *venv = caller_check_find_venv(path);
+
+    if (!venv) {
+        caller_check_path(check, key, value);
+    } else if (!is_allowed(check->rules, venv)) {
+        refuse_path(check, key, path);
+    } else {
+        json_array_append_new(check->result->paths, json_string(venv));
+        json_object_set_new(check->result->definition, key, json_string_format("%s/python", venv));
+    }
 }
 
 void caller_check_volumes(struct caller_check *check, const char *key, json_t *value)

@@ -34,6 +34,7 @@ void caller_check_refuse(struct caller_check *check, const char *key, const char
 /* VALUE of KEY fits its schema. Each function refuses it, or replaces it by its full form: a path
  * by the real path, an image by its full name. */
 void caller_check_path(struct caller_check *check, const char *key, json_t *value);
+void caller_check_executable(struct caller_check *check, const char *key, json_t *value);
 void caller_check_new_path(struct caller_check *check, const char *key, json_t *value);
 void caller_check_volumes(struct caller_check *check, const char *key, json_t *value);
 void caller_check_image(struct caller_check *check, const char *key, json_t *value);

@@ -25,7 +25,7 @@ static const struct key_rule {
     void (*check)(struct caller_check *check, const char *key, json_t *value); /* NULL: any value */
 } key_rules[] = {
     {"type", NOT_SHOWN, NULL}, /* described separately */
-    {"executable", SHOWN_WITH_PATHS, caller_check_path},
+    {"executable", SHOWN_WITH_PATHS, caller_check_executable},
     {"venv_path", SHOWN_WITH_PATHS, caller_check_new_path},
     {"python_path", SHOWN_WITH_PATHS, caller_check_path},
     {"python_version", SHOWN, NULL},

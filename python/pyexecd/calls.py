@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
-from urllib.parse import quote, unquote, urlsplit
 
 from .configuration import Config, Path
 from .connection import OUTPUT, PROTOCOL_VERSION, Transport
@@ -50,6 +49,7 @@ def _transport_of(url: str, token: Optional[str]) -> Transport:
     """Also of an address as the server's key `listen` has it, such as tcp:host:port."""
     if not isinstance(url, str):
         raise TypeError(f"url must be str, not {type(url).__name__}; socket= takes the path of a unix socket")
+    from urllib.parse import unquote, urlsplit
     parts = urlsplit(re.sub("^tcp:(?!//)", "tcp://", url))
     if parts.scheme in ("http", "https") and parts.hostname or parts.scheme == "unix" and parts.path and parts.fragment:
         from .web import Web
@@ -103,6 +103,7 @@ def block_arguments(blocks: Blocks, message: Optional[str], environment: Optiona
 
 def listed_files(resources: Sequence[Mapping[str, Any]], working_directory: Optional[str]) -> List[File]:
     """RESOURCES as files: all, or those in WORKING_DIRECTORY."""
+    from urllib.parse import quote
     prefix = "pyexecd://" + (quote(working_directory, safe="") + "/" if working_directory else "")
     return [listed_file(resource) for resource in resources if resource["uri"].startswith(prefix)]
 

@@ -139,10 +139,11 @@ class Client:
                 None, is printed as JSON.
             inputs: anything that JSON can say. They are taken when there is a place for their run.
             parallel: runs at a time. Default: the number of processors, at most 32.
-            timeout: seconds for each run.
+            timeout: seconds for each run; the server's default is 30.
+            environment: the name of a configured environment. Default: the server's default environment.
+            environment_definition: an environment of these runs' own, where the operator allows it.
+            working_directory: that of an earlier result. Default: that of the client, as for any call of it.
             cancel: when this event is set, all runs are cancelled and CallCancelled is raised.
-
-        The other arguments are those of `run_python`. All runs work in one directory, as calls of a client do.
 
         Returns:
             The results in the order of the inputs; `as_completed()` of it has them as they come. Runs begin when
@@ -164,8 +165,21 @@ class Client:
 
         Args:
             programs: whole programs. They are taken when there is a place for their run.
+            parallel: runs at a time. Default: the number of processors, at most 32.
+            timeout: seconds for each run; the server's default is 30.
+            environment: the name of a configured environment. Default: the server's default environment.
+            environment_definition: an environment of these runs' own, where the operator allows it.
+            working_directory: that of an earlier result. Default: that of the client, as for any call of it.
+            cancel: when this event is set, all runs are cancelled and CallCancelled is raised.
 
-        The other arguments, the exceptions and what is returned are those of `map`.
+        Returns:
+            The results in the order of the programs, for `for`; `as_completed()` of it has pairs of an index and a
+            result, as they come. A run that was refused has a result, too.
+
+        Raises:
+            ValueError: PARALLEL is less than 1.
+            TypeError, while results come: a program is no str.
+            ConnectionLost, CallCancelled, while results come.
         """
         def begin(code: str, ended: Ended) -> Waiting:
             arguments = calls.run_arguments(code, environment, environment_definition, timeout, None,
@@ -187,9 +201,20 @@ class Client:
         Args:
             blocks: `(language, code)` pairs, or `{"language": ..., "code": ...}`.
             message: instead of blocks, a Markdown text with fenced blocks.
-            timeout: seconds for all of them.
+            environment: the name of a configured environment. Default: the server's default environment.
+            environment_definition: an environment of this call's own, where the operator allows it.
+            timeout: seconds for all of them; the server's default is 30.
+            working_directory: that of an earlier result, to go on with its files.
+            on_progress, on_stdout, on_stderr, cancel: as in `run_python()`.
 
-        The other arguments and the exceptions are those of `run_python`.
+        Returns:
+            The exit code of the last block that was tried, and the results of all that were: the first that fails is
+            the last. A block that fails is no exception.
+
+        Raises:
+            CallRefused: nothing was run, as an argument does not fit or the server is busy.
+            ProtocolError: the configuration has no `code_blocks`.
+            ConnectionLost, CallTimeout, CallCancelled.
         """
         arguments = calls.block_arguments(blocks, message, environment, environment_definition, timeout,
                                           working_directory)
@@ -201,7 +226,13 @@ class Client:
                 working_directory: Optional[str] = None) -> Session:
         """A Python that is kept from call to call, unless the configuration has no `sessions`.
 
-        It begins with its first cell."""
+        It begins with its first cell. Where sessions are off, that raises CallRefused.
+
+        Args:
+            environment: the name of a configured environment. Default: the server's default environment.
+            environment_definition: an environment of this session's own, where the operator allows it.
+            working_directory: that of an earlier result, to go on with its files.
+        """
         return Session(self, environment, environment_definition, working_directory)
 
     def read_file(self, file: Union[File, str]) -> bytes:
@@ -214,16 +245,29 @@ class Client:
         return bytes(reading.data)
 
     def list_files(self, working_directory: Optional[str] = None) -> List[File]:
-        """The files of the working directories that this client has used, or of one of them."""
+        """The files of the working directories that this client has used, or of WORKING_DIRECTORY, that of a result.
+
+        Raises ConnectionLost, ProtocolError or CallTimeout."""
         return calls.listed_files(self._pages("resources/list", "resources"), working_directory)
 
     def list_tools(self) -> List[Dict[str, Any]]:
-        """The tools of the server, as the protocol describes them: name, description, inputSchema and more."""
+        """The tools of the server, as the protocol describes them: name, description, inputSchema and more.
+
+        Raises ConnectionLost, ProtocolError or CallTimeout."""
         return self._pages("tools/list", "tools")
 
     def call_tool(self, name: str, arguments: Optional[Mapping[str, Any]] = None, *,
                   on_progress: Optional[OnProgress] = None, cancel: Optional[threading.Event] = None) -> ToolResult:
-        """Calls any tool of the server, with arguments as its schema has them."""
+        """Calls the tool NAME of the server with ARGUMENTS, as its schema has them. A tool that fails is a result: its
+        `check()` raises.
+
+        Args:
+            on_progress, cancel: as in `run_python()`.
+
+        Raises:
+            ProtocolError: there is no such tool.
+            ConnectionLost, CallTimeout, CallCancelled.
+        """
         return tool_result(self._call(name, arguments or {}, Listener(on_progress), cancel))
 
     def tools(self, provider: str) -> List[Any]:
@@ -340,9 +384,20 @@ class Session:
     def run(self, code: str, *, timeout: Optional[float] = None, files: Files = None,
             on_progress: Optional[OnProgress] = None, on_stdout: Optional[OnOutput] = None,
             on_stderr: Optional[OnOutput] = None, cancel: Optional[threading.Event] = None) -> Result:
-        """Runs CODE as a cell. Arguments and exceptions are those of `Client.run_python()`.
+        """Runs CODE as a cell, with the variables of the cells before. A cell that fails is a result, no exception.
 
-        If CODE ends the session, `session_alive` of the result is False. A session that has ended raises CallRefused.
+        Args:
+            code: the cell. The value of its last line is shown, as in a notebook.
+            timeout: seconds after which the cell is interrupted; the server's default is 30.
+            files, on_progress, on_stdout, on_stderr, cancel: as in `Client.run_python()`.
+
+        Returns:
+            The result. If CODE has ended the session, its `session_alive` is False.
+
+        Raises:
+            CallRefused: nothing was run, as the session has ended, an argument does not fit or the server is busy.
+            TypeError: CODE or one of FILES is of another type.
+            ConnectionLost, ProtocolError, CallTimeout, CallCancelled.
         """
         with self._lock:
             failed = self._begin(on_progress, cancel)

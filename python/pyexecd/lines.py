@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
 import queue
+import sys
 import threading
 from typing import IO, Optional
 
 from .connection import Connection, Message, Transport
 from .errors import ConnectionLost
 
-log = logging.getLogger("pyexecd")
-
 MESSAGE_BYTES = 4 << 20  # the server reads no longer ones
+
+
+def log_info(text: str, *arguments: object) -> None:
+    """For the program's log. In a program that has not imported logging, which takes long, nobody listens."""
+    logging = sys.modules.get("logging")
+    if logging:
+        logging.getLogger("pyexecd").info(text, *arguments)
 
 
 def encoded(message: Message) -> bytes:
@@ -58,7 +63,7 @@ class Lines(Transport):
             for line in source:
                 connection.receive(json.loads(line))
         except Exception as error:
-            log.info("the server's output ends: %s: %s", type(error).__name__, error)
+            log_info("the server's output ends: %s: %s", type(error).__name__, error)
         finally:
             self._finish_writing()
             ended = self._ended()

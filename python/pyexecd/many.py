@@ -14,10 +14,16 @@ from .results import Result, run_result
 
 MOST_PARALLEL = 32  # by default; a server lets as many wait for one client
 
-# The call stands behind the program, so that the numbers of its lines stay.
+# The call stands behind the program, so that the numbers of its lines stay. Its own line is left out of a traceback.
 CALL = """
 
 import json as _json
+import sys as _sys
+def _show(_kind, _error, _trace, _next=_sys.excepthook, _own=_sys._getframe()):
+    if _trace and _trace.tb_frame is _own:
+        _error = _error.with_traceback(_trace.tb_next)
+    _next(_kind, _error, _error.__traceback__)
+_sys.excepthook = _show
 _value = main(_json.loads({text}))
 if _value is not None:
     print(_json.dumps(_value))

@@ -6,20 +6,21 @@ import collections
 import contextlib
 import functools
 import json
-import logging
 import os
 import re
 import stat
-import subprocess
 import sys
 import threading
 import weakref
-from typing import IO, Any, Deque, List, Mapping, Optional, Sequence, Union
+from typing import IO, TYPE_CHECKING, Any, Deque, List, Mapping, Optional, Sequence, Union
 
 from .configuration import Config, Path, filled, users_own
 from .connection import Connection
 from .errors import ConfigurationError, ConnectionLost
-from .lines import Lines
+from .lines import Lines, log_info
+
+if TYPE_CHECKING:
+    import subprocess
 
 Command = Union[Sequence[Path], Path, None]
 
@@ -28,8 +29,6 @@ CONFIGURATION_STATUSES = (os.EX_CONFIG, os.EX_NOINPUT)  # of a server: it is wro
 STOP_SECONDS = 10.0  # that a server gets to end by itself
 LAST_LINES = 20
 LINE_BYTES = 1000
-
-log = logging.getLogger("pyexecd")
 
 
 @functools.lru_cache(maxsize=None)
@@ -107,6 +106,7 @@ class Process(Lines):
         self._closing = threading.RLock()
 
     def start(self, connection: Connection) -> None:
+        import subprocess  # only here: it takes long, and a server at a URL needs none of it
         try:
             command = self._whole_command()
             # A group of its own: Ctrl-C cancels the call, and the server lives on for the next one.
@@ -178,6 +178,7 @@ class Process(Lines):
         """Waits for the end of the server; after SECONDS it is killed."""
         if not self._process:
             return
+        import subprocess
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -204,4 +205,4 @@ class Process(Lines):
             for line in iter(lambda: source.readline(LINE_BYTES), b""):
                 text = line.decode("utf-8", "replace").rstrip("\n")
                 self._last_lines.append(text)
-                log.info("%s", text)
+                log_info("%s", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Tuple, TypeVar
 
@@ -72,6 +71,7 @@ class ToolResult:
         return {"text/plain": self.text}
 
     def _repr_html_(self) -> str:
+        import html
         return f"<pre>{html.escape(self.text)}</pre>" + "".join(image._repr_html_() for image in self.images)
 
     def _repr_png_(self) -> Optional[bytes]:

@@ -24,6 +24,8 @@ int command_exit_status(const struct error *err)
         return EX_NOPERM;
     if (err->number == EADDRINUSE)
         return EX_UNAVAILABLE;
+    if (err->number == ENOENT && err->code == ERROR_SYSTEM)
+        return EX_NOINPUT;
     switch (err->code) {
     case ERROR_USAGE:
     case ERROR_INVALID_ARGUMENTS:
@@ -55,12 +57,20 @@ enum outcome command_keep(const struct error *err, struct error *kept)
     return OUTCOME_FAILED;
 }
 
+int command_end_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EX_OK;
+    if (errno != EPIPE) /* that the reader is gone is no news, as in `pyexecd schema | head` */
+        log_error("cannot write the output: %s", strerror(errno));
+    return EX_IOERR;
+}
+
 int command_print_json(const json_t *value)
 {
-    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
-        putchar('\n') == EOF || fflush(stdout) == EOF)
-        return EX_IOERR;
-    return EX_OK;
+    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0)
+        putchar('\n');
+    return command_end_output();
 }
 
 static void command_print_row(const char *mark, const char *name, char *text)

@@ -59,6 +59,9 @@ int command_exit_status(const struct error *err);
 /* For commands: FAILED if ERR is set, and KEPT becomes a copy of it; READY if ERR is NULL. */
 enum outcome command_keep(const struct error *err, struct error *kept);
 
+/* For commands: everything has been printed on stdout; the exit status. */
+int command_end_output(void);
+
 /* For commands: prints VALUE on stdout; the exit status. */
 int command_print_json(const json_t *value);
 

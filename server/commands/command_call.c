@@ -219,6 +219,8 @@ static int command_call_read(struct command_call *command)
     AUTO_FREE char *text = fd_read_all(STDIN_FILENO, CALL_BYTES, &length, &command->err);
     struct error cause = ERROR_INIT;
 
+    if (!text)
+        error_prefix(&command->err, "standard input");
     if (provider_call_read(&command->call, text_or_none(text), length, command->options->provider,
                            &cause) == 0)
         return 0;

@@ -159,7 +159,7 @@ static int command_check_config_open(struct config *config)
     if (status < 0)
         return command_fail(&err);
     printf("%s: ok\n", config_path(config) ? config_path(config) : "no configuration file");
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }
 
 int command_check_config(const struct options *options)

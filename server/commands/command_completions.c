@@ -64,5 +64,5 @@ int command_completions(const struct options *options)
     if (!text)
         return command_fail(&err);
     fputs(text, stdout);
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }

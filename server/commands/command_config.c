@@ -48,5 +48,5 @@ int command_config(const struct options *options)
     if (!path || command_config_write(path, &err) < 0)
         return command_fail(&err);
     printf("wrote %s\nTo check it: pyexecd --check-config %s\n", path, path);
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }

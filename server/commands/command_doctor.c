@@ -554,7 +554,7 @@ static int command_doctor_report(struct doctor *doctor, struct config *config, s
 static int command_doctor_conclude(const struct doctor *doctor, const struct config *config,
                                    const struct error *err)
 {
-    const int printed = fflush(stdout);
+    const int printed = command_end_output();
 
     if (doctor->interruption.signal)
         return interruption_status(doctor->interruption.signal);
@@ -562,7 +562,7 @@ static int command_doctor_conclude(const struct doctor *doctor, const struct con
         return command_fail_config(config);
     if (err->code != ERROR_NONE)
         return command_fail(err);
-    return doctor_verdict_is_bad(&doctor->verdict) || printed == EOF;
+    return doctor_verdict_is_bad(&doctor->verdict) ? 1 : printed;
 }
 
 int command_doctor(const struct options *options)

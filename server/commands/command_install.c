@@ -183,7 +183,7 @@ static int list_clients(void)
             command_print_line("", clients[i].name, "not found");
     }
     puts("\nTo add pyexecd: pyexecd install CLIENT");
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }
 
 /* Adds OPTION and the real path of VALUE, unless that is NULL. */

@@ -235,11 +235,16 @@ static char *command_run_read_text(const char *code, size_t *ret_length)
 static char *command_run_read_script(const struct options *options, size_t *ret_length,
                                      struct error *err)
 {
+    char *script;
+
     if (options->code)
         return command_run_read_text(options->code, ret_length);
-    if (strcmp(options->file, "-") == 0)
-        return fd_read_all(STDIN_FILENO, PYTHON_CODE_BYTES, ret_length, err);
-    return fd_read_file(options->file, PYTHON_CODE_BYTES, ret_length, err);
+    if (strcmp(options->file, "-") != 0)
+        return fd_read_file(options->file, PYTHON_CODE_BYTES, ret_length, err);
+    script = fd_read_all(STDIN_FILENO, PYTHON_CODE_BYTES, ret_length, err);
+    if (!script)
+        error_prefix(err, "standard input");
+    return script;
 }
 
 int command_run(const struct options *options)

@@ -30,7 +30,7 @@ static int command_token_print_added(const char *name, const char *token, const 
            "    %s\n\n"
            "Its line is in %s. A running server reads that again on SIGHUP.\n",
            name, token, file);
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }
 
 static int command_token_print(const char *name, const char *token, const char *digest)
@@ -40,7 +40,7 @@ static int command_token_print(const char *name, const char *token, const char *
            "The line for the server's token_file:\n\n"
            "    %s sha256:%s\n",
            token, name, digest);
-    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
+    return command_end_output();
 }
 
 static int command_token_print_json(const char *name, const char *token, const char *digest)

@@ -1,5 +1,6 @@
 #include "server/commands/options.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/spelling.h"
 
@@ -386,6 +387,22 @@ static int take_operand(struct options *options, struct operands *operands, char
 }
 
 /* FOUND is what getopt says of the option before optind; sets its bit in *RET_USED. */
+/* WORD is an option of no command. */
+static int options_refuse_unknown(const struct options *options, const char *word,
+                                  struct error *err)
+{
+    AUTO_FREE char *name = memory_format("%.*s", (int)strcspn(word, "="), word);
+    struct spelling spelling = SPELLING_INIT(name + strspn(name, "-"));
+
+    for (int i = 0; name[1] == '-' && i < CHOICES; i++)
+        if (choices[i].commands & FOR(options->command))
+            spelling_try(&spelling, choices[i].name);
+    if (spelling.nearest)
+        return error_set(err, ERROR_USAGE, "unknown option %s, did you mean --%s?", name,
+                         spelling.nearest);
+    return error_set(err, ERROR_USAGE, "unknown option %s", name);
+}
+
 static int take_choice(struct options *options, int found, char **argv, unsigned *ret_used,
                        struct error *err)
 {
@@ -394,7 +411,7 @@ static int take_choice(struct options *options, int found, char **argv, unsigned
     if (found == ':')
         return error_set(err, ERROR_USAGE, "%s needs an argument", argv[optind - 1]);
     if (choice < 0)
-        return error_set(err, ERROR_USAGE, "unknown option %s", argv[optind - 1]);
+        return options_refuse_unknown(options, argv[optind - 1], err);
     if (choices[choice].has_argument == optional_argument && !optarg && argv[optind] &&
         *argv[optind] != '-')
         optarg = argv[optind++]; /* getopt takes it only behind "=" */

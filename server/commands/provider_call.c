@@ -328,6 +328,9 @@ int provider_call_read(struct provider_call *call, const char *text, size_t leng
 
     provider_call_init(call, json_loadb(text, length, JSON_REJECT_DUPLICATES, &error), provider);
     arguments = call->object ? call->form->read(call) : NULL;
+    if (!call->object && length == 0)
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "standard input is empty: it should be the tool call, as JSON");
     if (!call->object)
         return error_set(err, ERROR_INVALID_ARGUMENTS,
                          "the tool call is not valid JSON: %s (line %d, column %d)", error.text,

@@ -3,7 +3,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
+#include "server/commands/named_python.h"
 #include "server/commands/options.h"
 #include "server/service.h"
 #include "server/tools/code/code_cleaning.h"
@@ -17,7 +19,7 @@ static bool script_environment_is_asked_for(const struct options *options)
     return options->packages[0] || options->python;
 }
 
-/* Options add packages to those of the block, and replace its Python. */
+/* Adds the packages of OPTIONS to those of the block. */
 static void script_environment_extend(json_t *definition, const struct options *options)
 {
     json_t *packages = json_object_get(definition, "pip_packages");
@@ -28,8 +30,32 @@ static void script_environment_extend(json_t *definition, const struct options *
     }
     for (const char *const *package = options->packages; *package; package++)
         json_array_append_new(packages, json_string(*package));
-    if (options->python)
-        json_object_set_new(definition, "python_version", json_string(options->python));
+}
+
+/* A Python at a path runs the script itself, with its packages, unless others are wanted: a virtual
+ * environment is made of it then. */
+static int script_environment_set_python(json_t *definition, const char *named, struct error *err)
+{
+    AUTO_FREE char *path = NULL;
+
+    json_object_del(definition, "python_version"); /* of the block */
+    if (named_python_is_version(named)) {
+        if (named_python_check_version(named, err) < 0)
+            return -1;
+        json_object_set_new(definition, "python_version", json_string(named));
+        return 0;
+    }
+    path = named_python_find(named, err);
+    if (!path)
+        return -1;
+    if (json_array_size(json_object_get(definition, "pip_packages")) > 0) {
+        json_object_set_new(definition, "python_path", json_string(path));
+        return 0;
+    }
+    json_object_clear(definition);
+    json_object_set_new(definition, "type", json_string("system"));
+    json_object_set_new(definition, "executable", json_string(path));
+    return 0;
 }
 
 /* *RET is a new reference, or NULL where nothing is asked for. */
@@ -44,17 +70,24 @@ static int script_environment_define(const struct options *options,
     if (!*ret)
         *ret = json_pack("{s:s}", "type", "venv");
     script_environment_extend(*ret, options);
-    return 0;
+    return options->python ? script_environment_set_python(*ret, options->python, err) : 0;
 }
 
+/* Takes the rules of callers, but any Python may be named here. */
 static struct environment *script_environment_make(const struct options *options,
                                                    const json_t *definition,
                                                    const struct service *service, struct error *err)
 {
     AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
+    AUTO_JSON json_t *images = json_array();
+    AUTO_JSON json_t *paths = json_pack("[s]", "/");
+    size_t ignored;
+    struct caller_rules *rules =
+        caller_rules_new(images, paths, caller_rules_settings(service->rules), &ignored, err);
     struct environment *environment =
-        catalog_define(service->catalog, principal, definition, service->rules, err);
+        catalog_define(service->catalog, principal, definition, rules, err);
 
+    caller_rules_free(rules);
     if (!environment)
         error_prefix(err, script_environment_is_asked_for(options)
                               ? "--with and --python cannot be followed"

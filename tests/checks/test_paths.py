@@ -99,6 +99,7 @@ EXCEPT = {
     "server/commands/named_files.c": ("opendir", OPERATOR),
     "server/commands/terminal.c": ("open", KERNEL),
     "server/configuration/config.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
+    "server/main.c": ("open", KERNEL),
     "server/token_file.c": ("open", f"{OPERATOR}: a regular one, without waiting"),
     "server/transport/http/tls.c": ("stat", f"{OPERATOR}: a regular one"),
     "server/transport/listener.c": ("open", KERNEL),

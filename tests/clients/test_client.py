@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+import inspect
 import os
 import pathlib
 import re
@@ -410,7 +411,9 @@ def test_the_module_is_the_program(tmp_path):
 def test_importing_it_imports_nothing_that_a_program_may_not_need(tmp_path):
     done = python_package.program(tmp_path, "import sys; before = set(sys.modules); import pyexecd\n"
                                             "print(*(set(sys.modules) - before))\nprint(pyexecd.__version__, pyexecd.AsyncClient)")
-    assert not {"asyncio", "ssl", "http.client", "importlib.metadata"} & set(done.stdout.splitlines()[0].split())
+    heavy = {"asyncio", "html", "http.client", "importlib.metadata", "logging", "socket", "ssl", "subprocess", "tempfile",
+             "urllib.parse"}
+    assert not heavy & set(done.stdout.splitlines()[0].split())
     assert "AsyncClient" in done.stdout.splitlines()[1]
 
 
@@ -419,6 +422,15 @@ def test_both_clients_are_described_in_full(name):
     """For an editor shows a docstring alone."""
     other = getattr(pyexecd.AsyncClient, name)
     assert "As `Client" not in other.__doc__ and len(other.__doc__) > len(getattr(pyexecd.Client, name).__doc__) / 2
+
+
+@pytest.mark.parametrize("method", [getattr(kind, name) for kind in (pyexecd.Client, pyexecd.AsyncClient, pyexecd.Session,
+                                                                     pyexecd.AsyncSession)
+                                    for name in dir(kind) if not name.startswith("_")], ids=lambda method: method.__qualname__)
+def test_every_argument_is_described_where_it_is(method):
+    names = [name for name in inspect.signature(method).parameters if name != "self"]
+    undescribed = [name for name in names if not re.search(rf"\b({name}|{name.upper()})\b", method.__doc__)]
+    assert not undescribed
 
 
 def test_what_no_server_would_read_is_an_error_and_loses_nothing():

@@ -88,6 +88,7 @@ def test_a_run_that_fails_costs_only_itself_and_says_its_line(code, line):
     results, _ = mapped(pyexecd.Client, over_stdio(), code, [1, "x", 3], parallel=1)
     assert [result.status for result in results] == ["success", "failure", "success"]
     assert f"line {line}, in main" in results[1].stderr
+    assert "<module>" not in results[1].stderr and "_json" not in results[1].stderr
 
 
 @in_both_clients

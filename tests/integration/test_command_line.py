@@ -22,6 +22,8 @@ import leftovers
 import ports
 import wheels
 
+PYTHON = "/usr/bin/python3"
+
 
 def pyexecd(*arguments, **options):
     """Runs the program. What this machine's containment lacks is told on stderr, which is left out."""
@@ -294,9 +296,46 @@ def test_run_gives_a_script_the_packages_that_are_asked_for(tmp_path, monkeypatc
     assert contradiction.returncode == 64 and "leave it out" in contradiction.stderr
 
 
+def test_run_uses_the_python_that_is_named(tmp_path, monkeypatch):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", tmp_path / "project" / ".venv"], check=True)
+    packages, = (tmp_path / "project" / ".venv" / "lib").glob("*/site-packages")
+    (packages / "gadget.py").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python-of-mine").symlink_to(PYTHON)
+    (tmp_path / "needy.py").write_text("# /// script\n# dependencies = []\n# ///\nimport gadget, sys\nprint(sys.prefix)")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path / "project")
+    for named in (".venv", "./.venv/bin/python", ".venv/bin/python3", tmp_path / "project" / ".venv"):
+        result = pyexecd("run", "--python", named, tmp_path / "needy.py")
+        assert result.stdout == f"{tmp_path}/project/.venv\n", result
+    for named in (PYTHON, "python-of-mine"):
+        result = pyexecd("run", "--python", named, "-c", "import sys; print(sys.prefix)")
+        assert result.stdout == "/usr\n", result
+    for named, words in (("nowhere/python", "no Python at nowhere/python"), ("./", "no Python at ./"),
+                         ("snake", "name snake"), ("2.7", "Python 3")):
+        result = pyexecd("run", "--python", named, "-c", "1")
+        assert result.returncode == 64 and words in result.stderr and "environment_definition" not in result.stderr
+
+
 def test_run_says_how_a_script_gets_the_package_that_it_misses():
     result = pyexecd("run", "-c", "import module_of_nobody")
     assert result.returncode == 1 and "add --with PACKAGE" in result.stderr
+
+
+@pytest.mark.parametrize("command, status, words", [
+    ("run - <&-", 66, "standard input"), ("map main.py - <&-", 65, "standard input"), ("serve <&-", 64, "standard input"),
+    ("<&-", 64, "standard input"), ("run -c 'print(1)' >&-", 74, "cannot write"), ("help >&-", 74, "cannot write"),
+    ("schema >/dev/full", 74, "No space left"), ("doctor >/dev/full", 74, "No space left")])
+def test_a_stream_that_is_closed_is_no_file_of_the_program(tmp_path, command, status, words):
+    """A file that it opens would have the number of the stream: requests would be read from it."""
+    (tmp_path / "main.py").write_text("def main(n): return n")
+    done = subprocess.run(["sh", "-c", f'"$0" {command}', os.environ["PYEXECD"]], cwd=tmp_path, capture_output=True, text=True,
+                          check=False, timeout=client.TIMEOUT)
+    assert (done.returncode, done.stdout) == (status, "") and words in done.stderr, done
+
+
+def test_run_in_a_missing_directory_is_66():
+    assert pyexecd("run", "-w", "/nowhere", "-c", "1").returncode == 66
 
 
 def test_run_of_a_missing_file_is_66(tmp_path):

@@ -326,6 +326,19 @@ def test_a_link_out_of_it_cannot(sharing, shared):
         assert "does not lead into" in refusal(sharing, {"type": "system", "executable": str(path)})
 
 
+def test_the_python_of_a_venv_has_its_packages(sharing, shared):
+    """It is a link out of the allowed directory, and has its packages by its own place."""
+    for folder in (shared, shared.parent / "private"):
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    python = shared / "venv" / "bin" / "python3"
+    packages, = (shared / "venv" / "lib").glob("*/site-packages")
+    (packages / "gadget.py").write_text("print('found')")
+    definition = {"type": "system", "executable": str(python)}
+    assert succeed(sharing, definition, "import gadget")["stdout"] == "found\n"
+    private = shared.parent / "private" / "venv" / "bin" / "python3"
+    assert "does not lead into" in refusal(sharing, {"type": "system", "executable": str(private)})
+
+
 def test_a_link_that_is_swapped_between_calls_is_seen(sharing, counting):
     python, _ = counting
     link = python.parent / "link"

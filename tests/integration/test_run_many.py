@@ -81,6 +81,28 @@ def test_an_input_is_anything_that_json_can_say(server):
     assert [json.loads(each) for each in outputs(result)] == [[value] for value in inputs]
 
 
+def test_a_traceback_has_only_lines_of_the_program(server):
+    """What calls main is not the model's. A traceback that the program itself shows stays whole."""
+    code = """
+import sys
+def main(n):
+    try:
+        1 / n
+    except ZeroDivisionError:
+        sys.excepthook(*sys.exc_info())
+        raise
+    except TypeError:
+        raise SystemExit(7)
+"""
+    runs = many(server, code=code, inputs=[0, 1, "x"])["structuredContent"]["results"]
+    shown, right, ended = [each["result"] for each in runs]
+    assert shown["stderr"].count(", line 5, in main\n") == 2 and "<module>" not in shown["stderr"]
+    assert (right["stderr"], ended["returncode"], ended["stderr"]) == ("", 7, "")
+    unfit, = many(server, code="def main(): pass", inputs=[1])["structuredContent"]["results"]
+    assert unfit["result"]["returncode"] == 1
+    assert unfit["result"]["stderr"].startswith("TypeError: main() takes 0 positional")
+
+
 def test_a_failure_costs_only_itself_and_is_told_whole(server):
     result = many(server, code="def main(n):\n    print(n)\n    return 6 / n\n", inputs=[3, 0, "x", 2])
     assert [each["success"] for each in result["structuredContent"]["results"]] == [True, False, False, True]

@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAIN_CALL[] = "\n\n"
-                                "import json as _json\n"
-                                "_value = main(_json.loads(_json.loads(%s)))\n"
-                                "if _value is not None:\n"
-                                "    print(_json.dumps(_value))\n";
+/* Its own line is left out of a traceback: the user has not written it. */
+static const char MAIN_CALL[] =
+    "\n\n"
+    "import json as _json\n"
+    "import sys as _sys\n"
+    "def _show(_kind, _error, _trace, _next=_sys.excepthook, _own=_sys._getframe()):\n"
+    "    if _trace and _trace.tb_frame is _own:\n"
+    "        _error = _error.with_traceback(_trace.tb_next)\n"
+    "    _next(_kind, _error, _error.__traceback__)\n"
+    "_sys.excepthook = _show\n"
+    "_value = main(_json.loads(_json.loads(%s)))\n"
+    "if _value is not None:\n"
+    "    print(_json.dumps(_value))\n";
 
 bool main_call_is_possible(const char *code, size_t length)
 {

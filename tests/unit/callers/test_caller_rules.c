@@ -42,7 +42,12 @@ static int open_place(void **state, json_t *images, bool has_paths)
     shell(place->scratch,
           "mkdir shared shared/data shared/lab database && touch shared/python shared/list"
           " shared/lab/Dockerfile database/x && ln -s ../database shared/out"
-          " && ln -s data shared/in && ln -s shared linked");
+          " && ln -s data shared/in && ln -s shared linked"
+          " && mkdir -p shared/venv/bin database/venv/bin"
+          " && touch shared/venv/pyvenv.cfg database/venv/pyvenv.cfg"
+          " && ln -s /bin/sh shared/venv/bin/python && ln -s python shared/venv/bin/python3"
+          " && ln -s /bin/ls shared/venv/bin/other && ln -s venv/bin/python shared/behind"
+          " && ln -s /bin/sh database/venv/bin/python");
     place->images = images;
     place->paths = has_paths ? json_pack("[o]", json_string_format("%s/linked", place->scratch))
                              : json_array();
@@ -259,6 +264,12 @@ static const struct {
     {"{'type': 'system', 'executable': '@/shared/out/x'}", "does not lead into"},
     {"{'type': 'system', 'executable': '@/shared/../database/x'}", "does not lead into"},
     {"{'type': 'system', 'executable': '/proc/self/root/bin/sh'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '@/shared/venv/bin/other'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '@/shared/behind'}", "does not lead into"},
+    {"{'type': 'system', 'executable': '@/database/venv/bin/python'}",
+     "executable: \"@/database/venv/bin/python\" does not lead into"},
+    {"{'type': 'system', 'executable': '@/shared/out/venv/bin/python'}",
+     "executable: \"@/shared/out/venv/bin/python\" does not lead into"},
     {"{'type': 'system', 'executable': '@/shared/none'}",
      "environment_definition.executable: there is no \"@/shared/none\""},
     {"{'type': 'system', 'executable': 'bin/python'}",
@@ -322,6 +333,24 @@ static void test_paths_are_used_as_they_really_are(void **state)
                    "requirements_file", "'@/shared/list'");
     assert_settled(place, "{'type': 'docker', 'volumes': {'@/linked/in': {'path': '/a'}}}",
                    "volumes", "{'@/shared/data':{'path':'/a'}}");
+}
+
+static void test_the_python_of_a_venv_stays_in_it(void **state)
+{
+    const struct place *place = *state;
+    AUTO_FREE char *wanted = expand(place, "['@/shared/venv/bin']", '\'');
+    AUTO_FREE char *got = NULL;
+    struct caller_definition settled;
+    struct error err = ERROR_INIT;
+
+    assert_settled(place, "{'type': 'system', 'executable': '@/linked/venv/bin/python3'}",
+                   "executable", "'@/shared/venv/bin/python'");
+    assert_int_equal(settle(place, "{'type': 'system', 'executable': '@/shared/venv/bin/python'}",
+                            &settled, &err),
+                     0);
+    got = json_text(settled.paths);
+    assert_string_equal(got, wanted);
+    caller_definition_deinit(&settled);
 }
 
 static void test_paths_are_remembered(void **state)
@@ -469,6 +498,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_everything_that_is_wrong_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_refused_is_told_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_used_as_they_really_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_python_of_a_venv_stays_in_it, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_are_remembered, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_allowed_paths_there_are_none, setup_defaults,
                                         teardown),

@@ -305,6 +305,9 @@ static void test_each_mistake_is_named(void **state)
     } cases[] = {
         {"--bogus", "unknown option --bogus"},
         {"-x", "unknown option -x"},
+        {"--verison", "unknown option --verison, did you mean --version?"},
+        {"run --environment=system x", "unknown option --environment, did you mean --env?"},
+        {"run --timeuot 3 x", "unknown option --timeuot, did you mean --timeout?"},
         {"--config", "--config needs an argument"},
         {"-c", "-c needs an argument"},
         {"frobnicate", "unknown command frobnicate"},

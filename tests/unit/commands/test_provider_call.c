@@ -159,7 +159,7 @@ static void test_what_is_no_call_can_still_be_answered(void **state)
     } cases[] = {
         {NULL, "x", "the tool call is not valid JSON: ",
          "{\"role\":\"tool\",\"tool_call_id\":\"\",\"content\":\"\"}"},
-        {"gemini", "", "the tool call is not valid JSON: ",
+        {"gemini", "", "standard input is empty: ",
          "{\"functionResponse\":{\"name\":\"\",\"response\":{\"error\":\"\"}}}"},
         {NULL, "[]", "this is not a tool call of ",
          "{\"role\":\"tool\",\"tool_call_id\":\"\",\"content\":\"\"}"},
