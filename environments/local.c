@@ -121,9 +121,8 @@ static bool local_is_recurrent(const struct environment *environment,
                                const struct execution_request *request,
                                const struct process_sandbox *sandbox)
 {
-    return request->recurrence && request->script && (request->code || request->program) &&
-           !request->kernel && sandbox && sandbox->outlet == 0 &&
-           environment->settings.start != START_COLD &&
+    return request->recurrence && request->script && !request->kernel && sandbox &&
+           sandbox->outlet == 0 && environment->settings.start != START_COLD &&
            !run_variables_lead_python((const char *const *)environment->settings.variables) &&
            !run_variables_lead_python(request->variables);
 }
@@ -199,7 +198,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .input = request->input,
         .has_starter = !request->kernel,
         .recurrence = is_recurrent ? request->recurrence : NULL,
-        .is_alone = environment->settings.start == START_FRESH,
+        .is_alone = environment->settings.start == START_FRESH || !code,
         .preloads =
             import_record_note(environment->imports, request->owner, interpreter, request->imports),
         .mark = mark,

@@ -58,8 +58,8 @@ enum control_access { CONTROL_READ = 'r', CONTROL_WRITE = 'w', CONTROL_DEVICE = 
 
 enum control_type {
     CONTROL_RUN = 1, /* to the runner: struct control_run, then NUL-terminated strings */
-    CONTROL_CODE,    /* to it, when its program waits: the descriptor of the code beside it and, if
-                        there is one, the descriptor of the standard input */
+    CONTROL_CODE,    /* to it, when its program waits: beside it the descriptor of the code, if that
+                        is laid over the script, and of the standard input, if there is one */
     CONTROL_COPY,    /* to it: the program is about to make a copy of itself, with the descriptors
                       * of enum control_copy beside it */
     CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */

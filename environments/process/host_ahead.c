@@ -35,11 +35,23 @@ static struct waiting *host_measured(struct waiting *waiting, uint64_t bytes)
     return waiting;
 }
 
+/* Scripts of others must not stop or end a Python that waits. */
+static bool host_protects_waiting(const struct process_host *host, const struct tree_wish *wish)
+{
+    const struct tree_plan plan = machine_plan(host_machine(host), wish);
+
+    return plan.layers & (LAYER_PID_NAMESPACE | LAYER_LANDLOCK);
+}
+
 static struct tree *host_begin_ahead(struct forecast *forecast)
 {
     struct error ignored = ERROR_INIT; /* a process that comes gets the error again */
-    struct tree *tree = host_take(forecast->forecasts->host, &forecast->wish, &ignored);
+    struct process_host *host = forecast->forecasts->host;
+    struct tree *tree;
 
+    if (!host_protects_waiting(host, &forecast->wish))
+        return NULL;
+    tree = host_take(host, &forecast->wish, &ignored);
     if (tree && tree_start_ahead(tree, forecast, &ignored) < 0)
         tree_kill(tree);
     return tree;

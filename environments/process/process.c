@@ -181,7 +181,8 @@ int process_start(struct process_host *host, struct process *process,
     int ret;
 
     assert(process->output && process->ended);
-    assert(!command->recurrence || (command->script && command->has_starter && command->mark));
+    assert(!command->recurrence || (command->has_starter && command->mark));
+    assert(!command->recurrence || command->script || command->is_alone);
     buffer_init(&job, CONTROL_LIMIT_BYTES);
     ret = make_job(&job, command, err);
     if (ret == 0)

@@ -40,9 +40,11 @@ struct process_command {
                            and not to be changed; or both NULL. It takes a PID namespace */
     int input;          /* a descriptor that is its standard input; 0: /dev/null */
     bool has_starter;   /* the program is the Python of a script (base/starter/starter.h) */
-    struct recurrence *recurrence; /* with code: the user that may come again, for which the command
-                                      is started ahead of its code (forecast.h); or NULL */
-    bool is_alone; /* with `recurrence`: it is not started as a copy of another process */
+    struct recurrence *recurrence; /* the user that may come again, for which the command is started
+                                      ahead of its code (forecast.h); or NULL. Without `code` its
+                                      script is a file that is written before the process starts */
+    bool is_alone; /* with `recurrence`: it is not started as a copy of another process, which takes
+                      `code` */
     struct preloads *preloads; /* with `recurrence`: modules for the zygote that is copied
                                   (preloads.h); a holder is added; or NULL */
     const char *mark;          /* with `recurrence`: differs when its paths lead to other files */

@@ -334,9 +334,14 @@ static void tree_on_stderr(struct ev_loop *loop, ev_io *watcher, int events)
 
 static void tree_send_code(struct tree *tree)
 {
-    const int descriptors[] = {tree->code, tree->input};
+    int descriptors[2];
+    size_t count = 0;
 
-    if (channel_tell(&tree->channel, CONTROL_CODE, descriptors, tree->input >= 0 ? 2 : 1))
+    if (tree->code >= 0)
+        descriptors[count++] = tree->code;
+    if (tree->input >= 0)
+        descriptors[count++] = tree->input;
+    if (channel_tell(&tree->channel, CONTROL_CODE, descriptors, count))
         tree_set_state(tree, TREE_RUNNING);
     else
         tree_fail(tree, "cannot reach the runner");

@@ -12,6 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#define SERVER_PROFILE "pyexecd-server-seccomp.json" /* made by server_seccomp.py */
+
 /* Each engine leaves a file in its containers. A container's profile of system calls refuses
  * namespaces, its covers over parts of /proc refuse another /proc, its AppArmor profile refuses
  * mounts. */
@@ -21,10 +23,10 @@ static const struct remedy_container {
     const char *options;
 } remedy_containers[] = {
     {"/run/.containerenv", "podman run",
-     " --security-opt seccomp=unconfined --security-opt unmask=ALL "
+     " --security-opt seccomp=" SERVER_PROFILE " --security-opt unmask=ALL "
      "--security-opt apparmor=unconfined"},
     {"/.dockerenv", "docker run",
-     " --security-opt seccomp=unconfined --security-opt systempaths=unconfined "
+     " --security-opt seccomp=" SERVER_PROFILE " --security-opt systempaths=unconfined "
      "--security-opt apparmor=unconfined"},
 };
 
@@ -36,12 +38,26 @@ static bool remedy_is_confined(void)
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER || settings.f_flag & ST_RDONLY;
 }
 
+/* The engines below Kubernetes leave files, too, so it comes first. */
+static char *remedy_of_pod(bool lacks)
+{
+    if (!getenv("KUBERNETES_SERVICE_HOST"))
+        return NULL;
+    return memory_format("in the pod: hostUsers: false; in securityContext of its container: "
+                         "procMount: Unmasked, seccompProfile: {type: Localhost, "
+                         "localhostProfile: " SERVER_PROFILE "}%s",
+                         lacks ? ", capabilities: {add: [SETFCAP]}" : "");
+}
+
 /* NULL outside of containers, and in a container that has these options. Owned by the caller. */
 static char *remedy_of_container(void)
 {
     const bool is_confined = remedy_is_confined();
     const bool lacks = machine_lacks_capability();
+    char *pod = is_confined || lacks ? remedy_of_pod(lacks) : NULL;
 
+    if (pod)
+        return pod;
     for (size_t i = 0; (is_confined || lacks) && i < ARRAY_SIZE(remedy_containers); i++)
         if (access(remedy_containers[i].mark, F_OK) == 0)
             return memory_format("%s%s%s ...", remedy_containers[i].program,

@@ -14,6 +14,7 @@ import client
 import leftovers
 
 PROGRAM = "/opt/pyexecd/pyexecd"
+PROFILE = pathlib.Path(os.environ["PYEXECD"]).resolve().with_name("pyexecd-server-seccomp.json")
 HOME = "/tmp/home"
 OUTSIDE = "/tmp/outside.txt"
 LOADED = re.compile(r"(/\S+) \(0x")
@@ -90,7 +91,8 @@ class Container:
         """The command that `doctor` names, as words; none where it names none."""
         refused = 1  # by what one environment requires
         lines = self.execute(PROGRAM, "doctor", "--config", f"{HOME}/config.yaml", codes=(0, refused)).splitlines()
-        return [word for line in lines if "gives more" in line for word in line.split()[2:]]
+        words = [word for line in lines if "gives more" in line for word in line.split()[2:]]
+        return [word.replace(PROFILE.name, str(PROFILE)) for word in words]
 
     def holds(self):
         """Its living processes but the one that looks, and its files outside of the server's own."""
@@ -147,12 +149,14 @@ def test_the_default_profile_leaves_files_and_calls(container, user, options):
     assert here.holds() == before
 
 
-@pytest.mark.parametrize("dropped", [[], ["--cap-drop", "ALL"]], ids=["default", "no capabilities"])
+@pytest.mark.parametrize("dropped", [[], ["--cap-drop", "ALL"], HARDENED["hardened"]],
+                         ids=["default", "no capabilities", "hardened"])
 @pytest.mark.parametrize("user", USERS)
 def test_the_options_that_doctor_names_give_the_whole_sandbox(container, user, dropped):
     command = container(user, dropped).remedy()
     assert command[:2] == ["docker", "run"] and command[-1] == "...", command
     assert ("SETFCAP" in command) == (user == "root" and dropped != []), command
+    assert f"seccomp={PROFILE}" in command, "it keeps a profile"
     here = container(user, [*dropped, *command[2:-1]])
     before = here.holds()
     with here.serve() as server:
@@ -170,3 +174,24 @@ def test_one_option_alone_does_not_silence_doctor(container, user):
     """Without covers over /proc it is the system calls that are refused, and the other way round."""
     for option in ("seccomp=unconfined", "systempaths=unconfined"):
         assert container(user, ["--security-opt", option]).remedy()[:2] == ["docker", "run"]
+
+
+def test_doctor_names_the_fields_of_a_pod(container):
+    """Kubernetes leaves variables in its containers."""
+    words = container("user", ["--env", "KUBERNETES_SERVICE_HOST=10.0.0.1"]).remedy()
+    assert " ".join(words).startswith("in the pod: hostUsers: false;"), words
+    assert f"{PROFILE}}}" in words, words
+
+
+def test_podman_takes_the_profile(podman, images):
+    image = images.derived("pyexecd-inside", images.layer("pyexecd-inside", programs()))
+    images.load(podman, image)
+    variables = {name: value for name, value in os.environ.items() if name != "DOCKER_CONFIG"}
+    options = ["--security-opt", f"seccomp={PROFILE}", "--security-opt", "unmask=ALL", "--env", f"HOME={HOME}"]
+    done = subprocess.run(["podman", "--remote", "--url", f"unix://{podman.socket}", "run", "--rm", *options, image.name,
+                           PROGRAM, "run", "--json", "-w", "temporary", "-c", "pass"], capture_output=True, text=True, env=variables)
+    podman.api.delete(f"/images/{image.name}", force=1)
+    assert done.returncode == 0, done
+    containment = json.loads(done.stdout)["containment"]
+    assert set(containment["layers"].values()) == {"enforced"}, containment
+    assert containment["process_tree"] == "pid namespace"

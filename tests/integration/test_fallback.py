@@ -7,6 +7,7 @@ import platform
 import signal
 import subprocess
 import sys
+import time
 
 import leftovers
 import pytest
@@ -121,6 +122,43 @@ def test_the_first_processes_of_a_server_may_be_scripts(tmp_path):
         assert server.wait() == 0
     for number in range(3):
         assert f"this is {number}\n" in answers[number]["result"]["content"][0]["text"], answers[number]
+
+
+SINCE_ITS_START = '''
+import os
+ticks = int(open("/proc/self/stat").read().rpartition(")")[2].split()[19])
+print(float(open("/proc/uptime").read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK"))
+'''
+
+
+@needs_namespaces
+@needs_x86_64
+@pytest.mark.parametrize("denied", [["namespaces"], ["namespaces", "cgroups"]], ids=" ".join)
+def test_a_python_waits_for_the_next_call_without_namespaces(denied):
+    with Watched(command=without(*denied)) as server:
+        server.initialize()
+
+        def age(wait):
+            time.sleep(wait)
+            content = server.call_tool("run_python", {"code": SINCE_ITS_START})["structuredContent"]
+            assert content["containment"]["process_tree"] != "pid namespace"
+            return float(content["stdout"])
+
+        assert age(0) < 1.5
+        assert leftovers.until(lambda: age(2) > 1.5), "the code came to a Python that had waited"
+
+
+@needs_namespaces
+@needs_x86_64
+def test_a_python_that_waits_alone_gets_the_newest_code():
+    """Without namespaces its script is a file, in which others may have written meanwhile."""
+    with Watched(command=without("namespaces")) as server:
+        server.initialize()
+        for number in range(3):
+            written = f"print({number}); open(__file__, 'w').write('print(\"old\")')"
+            content = server.call_tool("run_python", {"code": written})["structuredContent"]
+            assert content["stdout"] == f"{number}\n", content
+            time.sleep(0.5)
 
 
 @needs_namespaces

@@ -81,7 +81,7 @@ bool program_parse(struct program *program, char *payload, size_t length,
         if (!program->script)
             return false;
     }
-    if (program->run.is_ahead && (!program->script || !program->run.has_starter))
+    if (program->run.is_ahead && !program->run.has_starter)
         return false;
     return program_take_descriptors(program, descriptors) && program->arguments &&
            program->run.argument_count > 0 && program->variables && program->paths &&

@@ -458,20 +458,34 @@ static void supervisor_on_gate(struct supervisor *supervisor)
     supervisor->gate = -1;
 }
 
-/* Gives CODE, and INPUT unless it is -1, to the program that waits. A tree that cannot run it any
- * more ends, and the server takes another tree. */
-static void supervisor_let_go(struct supervisor *supervisor, int code, int input)
+/* A script that nothing is laid over has its code at its place by now. A tree that cannot run CODE
+ * any more ends, and the server takes another tree. */
+static void supervisor_complete(struct supervisor *supervisor, int code)
 {
-    double time;
-
-    if (!supervisor->is_waiting || code < 0)
+    if (!supervisor->command.script)
+        return;
+    if (code < 0)
         _exit(1);
     if (script_complete(supervisor->preparation, &supervisor->command, code) < 0)
         end_tree(supervisor);
+    close(code);
+}
+
+/* Lets the program that waits go on. With the message came code, if it has a script to lay
+ * over, and an input, if there is one. */
+static void supervisor_let_go(struct supervisor *supervisor,
+                              const int descriptors[CONTROL_DESCRIPTORS])
+{
+    const bool has_code = supervisor->command.script;
+    const int input = descriptors[has_code];
+    double time;
+
+    if (!supervisor->is_waiting)
+        _exit(1);
+    supervisor_complete(supervisor, descriptors[0]);
     time = clock_seconds(); /* the program may run before we do again */
     if (descriptors_send(supervisor->gate, "", 1, &input, input >= 0) != 1)
         end_tree(supervisor);
-    close(code);
     if (input >= 0)
         close(input);
     close(supervisor->gate);
@@ -492,7 +506,7 @@ static void supervisor_on_control(struct supervisor *supervisor)
         start_program(supervisor, head.length, descriptors);
         break;
     case CONTROL_CODE:
-        supervisor_let_go(supervisor, descriptors[0], descriptors[1]);
+        supervisor_let_go(supervisor, descriptors);
         break;
     case CONTROL_COPY:
         copies_begin(&supervisor->copies, descriptors);
