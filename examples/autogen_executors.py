@@ -1,8 +1,10 @@
 """A program written for AutoGen's executors: blocks on this machine, blocks in a container, cells that share variables.
 
-    python autogen_executors.py [IMAGE]
+    pip install 'autogen-core<0.8' dist/pyexecd-*.whl
+    python3 examples/autogen_executors.py [IMAGE]
 
-Only the import of the executors is another than with AutoGen's own.
+The container takes a Docker engine; IMAGE is python:3-slim if none is given. Only the import of the executors is
+another than with AutoGen's own.
 """
 
 import asyncio
