@@ -27,6 +27,7 @@ NOT_RUN = [
     ("docs/installation.md", "uvx --from", "uvx fetches a Python and an index; test_wheel.py installs by pip"),
     ("docs/installation.md", "./dev image", "takes an engine; tests/docker/test_image.py"),
     ("docs/installation.md", '"command": "docker"', "takes an engine; tests/docker/test_image.py"),
+    ("docs/installation.md", "pyexecd-server-seccomp.json", "takes an engine; tests/docker/test_in_a_container.py"),
     ("docs/installation.md", "docker run --user", "takes an engine; tests/docker/test_image.py"),
     ("docs/installation.md", "pyexecd-plugin", "test_plugin.py"),
     ("docs/installation.md", "npm install", "test_npm.py"),
