@@ -67,6 +67,16 @@ bool sandbox_settings_are_wanted(const json_t *definition)
     return !isolation || strcmp(isolation, "none") != 0;
 }
 
+struct sandbox_settings sandbox_settings_copy(const struct sandbox_settings *settings)
+{
+    struct sandbox_settings copy = *settings;
+
+    copy.read = memory_copy_strings((const char *const *)settings->read);
+    copy.write = memory_copy_strings((const char *const *)settings->write);
+    copy.hosts = memory_copy_strings((const char *const *)settings->hosts);
+    return copy;
+}
+
 void sandbox_settings_deinit(struct sandbox_settings *settings)
 {
     memory_free_strings(STEAL_PTR(settings->read));

@@ -33,6 +33,9 @@ int sandbox_settings_read(struct sandbox_settings *settings, const json_t *defin
                           const char *state, const char **ret_key, struct error *err);
 void sandbox_settings_deinit(struct sandbox_settings *settings);
 
+/* The same as SETTINGS, which have been read. */
+struct sandbox_settings sandbox_settings_copy(const struct sandbox_settings *settings);
+
 /* The real path of PATH, a member of KEY (`read` or `write`), for sandboxes. NULL with ERR. Owned
  * by the caller. */
 char *sandbox_settings_resolve(const char *path, const char *key, const char *state,

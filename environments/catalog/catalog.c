@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/exposure.h"
+#include "environments/catalog/extension.h"
 #include "environments/catalog/retirement.h"
 #include "environments/catalog/shelf.h"
 #include "environments/catalog/survey.h"
@@ -239,17 +240,14 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
     return NULL;
 }
 
-/* A new environment, owned by the caller. PATHS (taken) are the paths that a call has named, or
- * NULL. */
-static struct environment *catalog_make(const struct catalog *catalog, const char *name,
-                                        const json_t *definition,
-                                        const struct environment_settings *defaults, char **paths,
-                                        const char **ret_key, struct error *err)
+static struct environment_recipe catalog_recipe(const struct catalog *catalog, const char *name,
+                                                const json_t *definition,
+                                                const struct environment_settings *settings)
 {
-    struct environment_recipe recipe = {
+    return (struct environment_recipe){
         .name = name,
         .definition = definition,
-        .settings = *defaults,
+        .settings = *settings,
         .loop = catalog->settings.loop,
         .host = catalog->settings.host,
         .state = catalog->settings.state,
@@ -258,6 +256,16 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
         .proxy = catalog->settings.proxy,
         .written = &catalog->written,
     };
+}
+
+/* A new environment, owned by the caller. PATHS (taken) are the paths that a call has named, or
+ * NULL. */
+static struct environment *catalog_make(const struct catalog *catalog, const char *name,
+                                        const json_t *definition,
+                                        const struct environment_settings *defaults, char **paths,
+                                        const char **ret_key, struct error *err)
+{
+    struct environment_recipe recipe = catalog_recipe(catalog, name, definition, defaults);
     struct environment *environment = NULL;
 
     *ret_key = NULL;
@@ -432,18 +440,103 @@ static int catalog_check_directory(const struct catalog *catalog,
     return sandbox_policy_check_place(environment, catalog->directory, err);
 }
 
+/* Makes an environment with the rights of BASE. Owned by the caller. */
+static struct environment *catalog_make_extension(const struct environment *base,
+                                                  struct environment_recipe *recipe,
+                                                  struct error *err)
+{
+    struct error cause = ERROR_INIT;
+    const char *key = NULL;
+    struct environment *environment = catalog_create(recipe, &key, &cause);
+
+    if (!environment)
+        (void)blame_key(key, &cause, err);
+    else if (base->unheld)
+        environment->unheld = memory_copy_string(base->unheld);
+    return environment;
+}
+
+/* As catalog_shelve(), for the definition of RECIPE, which extends BASE. */
+static struct environment *catalog_shelve_extension(struct catalog *catalog, const char *owner,
+                                                    const struct environment *base,
+                                                    struct environment_recipe *recipe,
+                                                    struct error *err)
+{
+    char digest[DIGEST_TEXT_BYTES];
+    struct environment *environment;
+
+    environment_digest(recipe->definition, &recipe->settings, digest);
+    environment = shelf_find(catalog->shelf, digest);
+    if (environment || shelf_make_room(catalog->shelf, owner, err) < 0)
+        return environment;
+    environment = catalog_make_extension(base, recipe, err);
+    if (!environment)
+        return NULL;
+    shelf_put(catalog->shelf, digest, owner, environment);
+    environment_begin(environment);
+    return environment;
+}
+
+/* The environment of the configuration that WRITTEN extends. Borrowed, or NULL. */
+static const struct environment *catalog_find_base(const struct catalog *catalog,
+                                                   const json_t *written, struct error *err)
+{
+    const char *name = json_object_get_string(written, EXTENSION_KEY);
+    const struct environment *base = name ? catalog_find(catalog, name) : NULL;
+
+    if (!base)
+        error_set(err, ERROR_INVALID_ARGUMENTS,
+                  "environment_definition." EXTENSION_KEY ": there is no such environment");
+    return base;
+}
+
+static struct environment *catalog_extend(struct catalog *catalog, const char *owner,
+                                          const json_t *written, const struct caller_rules *rules,
+                                          struct error *err)
+{
+    const struct environment *base = catalog_find_base(catalog, written, err);
+    AUTO_JSON json_t *definition = NULL;
+    struct environment_settings settings;
+    struct environment_recipe recipe;
+    struct environment *environment;
+
+    if (!base)
+        return NULL;
+    definition = extension_settle(base, written, rules, err);
+    if (!definition)
+        return NULL;
+    settings = extension_settings(base, rules);
+    recipe = catalog_recipe(catalog, CATALOG_DEFINED_NAME, definition, &settings);
+    environment = catalog_shelve_extension(catalog, owner, base, &recipe, err);
+    environment_settings_deinit(&recipe.settings);
+    return environment;
+}
+
+static struct environment *catalog_settle_definition(struct catalog *catalog, const char *owner,
+                                                     const json_t *written,
+                                                     const struct caller_rules *rules,
+                                                     struct error *err)
+{
+    struct caller_definition settled;
+    struct environment *environment;
+
+    if (json_object_get(written, EXTENSION_KEY))
+        return catalog_extend(catalog, owner, written, rules, err);
+    if (caller_rules_settle(rules, written, &settled, err) < 0)
+        return NULL;
+    environment = catalog_shelve(catalog, owner, rules, &settled, err);
+    caller_definition_deinit(&settled);
+    return environment;
+}
+
 struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err)
 {
     const struct exposure_writers configured = {catalog->environments, catalog->count};
-    struct caller_definition settled;
-    struct environment *environment;
+    struct environment *environment =
+        catalog_settle_definition(catalog, owner, definition, rules, err);
 
-    if (caller_rules_settle(rules, definition, &settled, err) < 0)
-        return NULL;
-    environment = catalog_shelve(catalog, owner, rules, &settled, err);
-    caller_definition_deinit(&settled);
     if (!environment || catalog_check_directory(catalog, environment, err) < 0 ||
         exposure_check(environment, &configured, err) < 0)
         return NULL;
@@ -455,11 +548,28 @@ bool catalog_has_defined(const struct catalog *catalog, const struct environment
     return shelf_has(catalog->shelf, environment);
 }
 
+int catalog_judge(const struct catalog *catalog, const struct environment *environment,
+                  const struct caller_rules *rules, enum approval_policy *ret, struct error *err)
+{
+    const json_t *extending = extension_written(environment);
+    const struct environment *base = NULL;
+
+    if (extending) {
+        base = catalog_find_base(catalog, extending, err);
+        if (!base)
+            return -1;
+    }
+    *ret = base ? extension_approval(base, rules) : caller_rules_settings(rules)->approval;
+    return 0;
+}
+
 struct environment *catalog_redefine(struct catalog *catalog, const char *owner,
                                      const struct environment *environment,
                                      const struct caller_rules *rules, struct error *err)
 {
-    AUTO_JSON json_t *written = caller_rules_unsettle(environment->definition);
+    const json_t *extending = extension_written(environment);
+    AUTO_JSON json_t *written =
+        extending ? json_copy((json_t *)extending) : caller_rules_unsettle(environment->definition);
 
     return catalog_define(catalog, owner, written, rules, err);
 }

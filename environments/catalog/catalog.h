@@ -79,6 +79,12 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
 /* True if a call has defined ENVIRONMENT, which a run holds. */
 bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment);
 
+/* RULES and the environment that ENVIRONMENT, which a call has defined, extends say today whether a
+ * person is to be asked before code goes on there. -1 with ERROR_INVALID_ARGUMENTS where that
+ * environment is gone. */
+int catalog_judge(const struct catalog *catalog, const struct environment *environment,
+                  const struct caller_rules *rules, enum approval_policy *ret, struct error *err);
+
 /* The environment for the definition of ENVIRONMENT, which a call has defined, as catalog_define()
  * makes it under RULES. */
 struct environment *catalog_redefine(struct catalog *catalog, const char *owner,

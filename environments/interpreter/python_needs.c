@@ -388,10 +388,20 @@ char **python_needs_guess(const char *program)
 
 char **python_needs_find(const char *executable, const char *const *directories, const char *state)
 {
+    return python_needs_find_with_parent(executable, NULL, directories, state);
+}
+
+char **python_needs_find_with_parent(const char *executable, const char *parent,
+                                     const char *const *directories, const char *state)
+{
     AUTO(python_needs_deinit) struct python_needs needs = {0};
 
     add_file(&needs, executable);
     add_virtual_environment(&needs, executable);
+    if (parent) {
+        add_file(&needs, parent);
+        add_virtual_environment(&needs, parent);
+    }
     for (size_t i = 0; directories && directories[i] && i < PYTHON_DIRECTORIES_MOST; i++)
         add_directory(&needs, directories[i]);
     return reduce(&needs, state);

@@ -27,6 +27,11 @@ enum { PYTHON_DIRECTORIES_MOST = 64 }; /* that an interpreter says it uses */
  * believed. STATE is the state directory, or NULL. */
 char **python_needs_find(const char *executable, const char *const *directories, const char *state);
 
+/* The same, and the venv of PARENT, the Python that the venv of EXECUTABLE was made from; or NULL.
+ */
+char **python_needs_find_with_parent(const char *executable, const char *parent,
+                                     const char *const *directories, const char *state);
+
 /* The list for PATH, a file or a directory that the operator has named: all of it is shown. Empty
  * if PATH is missing. */
 char **python_needs_follow(const char *path);

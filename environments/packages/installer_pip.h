@@ -2,8 +2,9 @@
 #pragma once
 
 /* A program for every Python 3, started with -I and -S in an empty virtual environment. Its first
- * arguments are the prefix to install into, the directory of packages there, and the directory of
- * pip. An empty third one stands for the packages of the base Python. The arguments of pip follow.
+ * arguments are the prefix to install into, the directory of packages there, the directory of pip,
+ * and a directory of packages in another venv, which are there, too. An empty third one stands for
+ * the packages of the base Python, an empty fourth one for none. The arguments of pip follow.
  *
  * pip finds out what is installed by sys.path. Python imports by it, too, so a package with the
  * name of an optional module of pip would run. Hence imports go by a list of their own. pip's own
@@ -14,7 +15,7 @@
     "import os, runpy, site, sys\n"                                                                \
     "from importlib.machinery import FileFinder, PathFinder\n"                                     \
     "\n"                                                                                           \
-    "prefix, packages, pip = sys.argv[1:4]\n"                                                      \
+    "prefix, packages, pip, parent = sys.argv[1:5]\n"                                              \
     "of_base = site.getsitepackages([sys.base_prefix])\n"                                          \
     "library = sys.path + ([pip] if pip else of_base)\n"                                           \
     "\n"                                                                                           \
@@ -44,9 +45,10 @@
     "sys.path_hooks.insert(0, finder_of)\n"                                                        \
     "sys.meta_path[sys.meta_path.index(PathFinder)] = Finder\n"                                    \
     "sys.prefix = sys.exec_prefix = prefix\n"                                                      \
-    "sys.path = sys.path + [packages] + (of_base if shows_base() else [])\n"                       \
+    "shown = ([parent] if parent else []) + (of_base if shows_base() else [])\n"                   \
+    "sys.path = sys.path + [packages] + shown\n"                                                   \
     "from pip._internal import configuration\n"                                                    \
     "files = configuration.get_configuration_files\n"                                              \
     "configuration.get_configuration_files = lambda: {**files(), configuration.kinds.SITE: []}\n"  \
-    "sys.argv[1:4] = []\n"                                                                         \
+    "sys.argv[1:5] = []\n"                                                                         \
     "runpy.run_module('pip', run_name='__main__', alter_sys=True)\n"

@@ -278,6 +278,8 @@ void installer_sandbox_init(struct installer_sandbox *box,
     tool_sandbox_show_program(&box->tool, arguments[0], NULL);
     tool_sandbox_show_program(&box->tool, base->executable, (const char *const *)base->directories);
     tool_sandbox_show(&box->tool, installation->runner);
+    if (installation->parent)
+        tool_sandbox_show(&box->tool, installation->parent);
     if (pip)
         tool_sandbox_show(&box->tool, pip);
     for (size_t i = 0; opens && opens[i]; i++)

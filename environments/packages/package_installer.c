@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/interpreter/base_python.h"
 #include "environments/interpreter/python_version.h"
 #include "environments/interpreter/search_path.h"
@@ -217,8 +218,9 @@ static void add_pip(struct strings *arguments, const struct package_installation
     AUTO_FREE char *pip = base->pip ? base_python_pip(base) : memory_copy_string("");
 
     package_installer_add(arguments, memory_format("%s/bin/python", installation->runner));
-    add_all(arguments, (const char *const[]){"-ISc", INSTALLER_PIP, installation->venv, packages,
-                                             pip, "install", NULL});
+    add_all(arguments,
+            (const char *const[]){"-ISc", INSTALLER_PIP, installation->venv, packages, pip,
+                                  text_or_none(installation->parent), "install", NULL});
 }
 
 static int fail_without_installer(const struct base_python *base, struct error *err)
@@ -231,12 +233,23 @@ static int fail_without_installer(const struct base_python *base, struct error *
                      base->executable, minor);
 }
 
+/* The path of uv, if that is to install; owned by the caller. It does not look into a parent, so
+ * pip comes first there. */
+static char *package_installer_uv(const struct package_installation *installation)
+{
+    const struct base_python *base = installation->base;
+
+    if (installation->parent && (base->pip || base->own_pip))
+        return NULL;
+    return search_path_find_outside("uv", installation->venv, installation->holding->written);
+}
+
 /* *RET_NAME: what errors call it. */
 static int add_installer(struct strings *arguments, const struct package_installation *installation,
                          const char **ret_name, struct error *err)
 {
     const struct base_python *base = installation->base;
-    char *uv = search_path_find_outside("uv", installation->venv, installation->holding->written);
+    char *uv = package_installer_uv(installation);
 
     *ret_name = uv ? "uv" : "pip";
     if (!uv && !base->pip && !base->own_pip)

@@ -24,6 +24,7 @@ struct package_installation {
     struct process_host *host;
     const char *venv;               /* the path of a venv */
     const char *runner;             /* the path of an empty venv without pip, made from BASE */
+    const char *parent;             /* packages of another venv that are there, too; or NULL */
     const struct base_python *base; /* the Python of both, with the directories that it uses */
     const char *default_index;      /* URLs of the index that pip or uv ask by default; or NULL */
     const struct tool_holding *holding;

@@ -321,10 +321,13 @@ static void venv_builder_install(struct venv_builder *builder)
     AUTO_FREE char *tree = tree_of(builder);
     AUTO_FREE char *runner = venv_builder_runner(builder);
     AUTO_FREE char *scratch = venv_builder_prepare_installer(builder);
+    AUTO_FREE char *parent =
+        plan->parent ? memory_format("%s/%s", plan->parent, base->packages) : NULL;
     const struct package_installation installation = {
         .host = plan->environment->host,
         .venv = tree,
         .runner = runner,
+        .parent = parent,
         .base = base,
         .default_index = base->index ? base->index : builder->system_index,
         .holding = &plan->holding,
@@ -398,6 +401,7 @@ static void venv_builder_create(struct venv_builder *builder)
         .base = base_of(builder),
         .written = tree,
         .path = builder->plan.path,
+        .parent = builder->plan.parent,
         .system_site_packages = builder->plan.system_site_packages,
     };
 

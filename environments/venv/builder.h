@@ -38,7 +38,8 @@ struct venv_plan {
     const char *aside; /* the place where it is made, on the same file system; NULL: inside the
                           scratch directory */
     enum venv_finding finding; /* about PATH; not USABLE */
-    bool system_site_packages;
+    const char *parent;        /* see layout.h */
+    bool system_site_packages; /* likewise */
 
     /* The Python that the venv is made from: BASE if its facts are known, else INTERPRETER, which
      * is asked. */

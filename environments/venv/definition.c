@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/venv/parent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct venv_definition venv_definition_read(const json_t *definition)
         .python_path = json_object_get_string(definition, "python_path"),
         .python_version = json_object_get_string(definition, "python_version"),
         .system_site_packages = json_is_true(json_object_get(definition, "system_site_packages")),
+        .extends = json_object_get(definition, "extends") != NULL,
         .packages = packages_definition_read(definition),
     };
 }
@@ -89,6 +91,19 @@ bool venv_packages_are_current(const struct venv_packages *packages,
            file_identity_holds(&packages->file, definition->requirements_file);
 }
 
+/* Packages are shown beside those of the venv. The Python at a path may be made anew, and show
+ * others. */
+static void digest_shown(struct digest *digest, const struct venv_definition *definition)
+{
+    const char *python = definition->system_site_packages ? definition->python_path : NULL;
+    AUTO_FREE char *real = python ? realpath(python, NULL) : NULL;
+    AUTO_FREE char *parent = python ? venv_parent_find(python) : NULL;
+
+    digest_add_string(digest, real);
+    digest_add_string(digest, parent);
+    digest_add_string(digest, parent && venv_parent_shows_base(parent) ? "base" : NULL);
+}
+
 char *venv_definition_key(const struct venv_definition *definition,
                           const struct venv_packages *packages)
 {
@@ -102,6 +117,7 @@ char *venv_definition_key(const struct venv_definition *definition,
     digest_add_string(&digest, definition->python_path ? NULL : definition->python_version);
     digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
     digest_add_string(&digest, path ? NULL : packages->digest);
+    digest_shown(&digest, definition);
     digest_finish(&digest, text);
     return memory_format("%.*s", KEY_DIGITS, text);
 }

@@ -16,6 +16,7 @@ struct venv_definition {
     const char *python_path;
     const char *python_version;
     bool system_site_packages;
+    bool extends; /* packages of a call are added to another environment */
     struct packages_definition packages;
 };
 

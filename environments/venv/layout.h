@@ -12,7 +12,8 @@ struct venv_layout {
     const struct base_python *base; /* borrowed, as all below */
     const char *written;            /* the directory to make; must not be there */
     const char *path;               /* where it will be when it is used */
-    bool system_site_packages;
+    const char *parent;             /* the venv whose packages it shows (parent.h); or NULL */
+    bool system_site_packages;      /* it shows the packages of BASE */
     bool without_pip;
 };
 

@@ -112,13 +112,14 @@ static int replace_file(int bin, const char *name, const struct venv_script *scr
     return 0;
 }
 
-/* A sandbox without an own root sets no modes: the installer could not make it a program. */
-static int move_script(int bin, const char *name, const char *from, const char *to,
+/* Moves the program NAME in SOURCE to BIN, which may be the same. A sandbox without an own root
+ * sets no modes: the installer could not make it a program. */
+static int move_script(int source, int bin, const char *name, const char *from, const char *to,
                        struct error *err)
 {
     mode_t mode;
     size_t length;
-    AUTO_FREE char *text = venv_scripts_read_script(bin, name, &mode, &length);
+    AUTO_FREE char *text = venv_scripts_read_script(source, name, &mode, &length);
     const char *body = text ? venv_scripts_find_body(text, from) : NULL;
     AUTO_FREE char *head = NULL;
     struct venv_script script;
@@ -149,7 +150,40 @@ int venv_scripts_move(const char *bin, const char *from, const char *to, struct 
     if (!stream)
         return error_set_errno(err, errno, "cannot read %s", bin);
     while ((entry = readdir(stream)))
-        if (entry->d_name[0] != '.' && move_script(dirfd(stream), entry->d_name, from, to, err) < 0)
+        if (entry->d_name[0] != '.' &&
+            move_script(dirfd(stream), dirfd(stream), entry->d_name, from, to, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* An installer names the interpreter by one of its names. */
+static int venv_scripts_adopt_one(int source, int bin, const char *name, char *const *interpreters,
+                                  const char *to, struct error *err)
+{
+    if (name[0] == '.' || faccessat(bin, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    for (; *interpreters; interpreters++)
+        if (move_script(source, bin, name, *interpreters, to, err) < 0)
+            return -1;
+    return 0;
+}
+
+int venv_scripts_adopt(const char *source, const char *bin, const char *version, const char *to,
+                       struct error *err)
+{
+    AUTO(venv_scripts_close_stream) DIR *stream = opendir(source);
+    AUTO(venv_scripts_close_stream) DIR *target = opendir(bin);
+    AUTO_FREE char *plain = memory_format("%s/python", source);
+    AUTO_FREE char *major = memory_format("%s/python3", source);
+    AUTO_FREE char *minor = memory_format("%s/python%s", source, version);
+    char *const interpreters[] = {plain, major, minor, NULL};
+    const struct dirent *entry;
+
+    if (!target)
+        return error_set_errno(err, errno, "cannot read %s", bin);
+    while (stream && (entry = readdir(stream)))
+        if (venv_scripts_adopt_one(dirfd(stream), dirfd(target), entry->d_name, interpreters, to,
+                                   err) < 0)
             return -1;
     return 0;
 }

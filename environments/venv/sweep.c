@@ -20,7 +20,7 @@
 
 #define SCRATCH_PREFIX         ".new-"
 #define DISCARDED_PREFIX       ".old-"
-#define VENV_SWEEP_RECORD_NAME "pyexecd.json" /* its time tells the last use */
+#define VENV_SWEEP_RECORD_NAME "pyexecd.json" /* its time tells how long it is kept */
 
 enum { NAME_DIGITS = 16 };
 
@@ -161,10 +161,14 @@ void venv_sweep_stop(struct venv_sweep *sweep)
     *sweep = (struct venv_sweep){0};
 }
 
-void venv_sweep_note_use(const char *path)
+void venv_sweep_note_use(const char *path, double seconds)
 {
     AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, path);
+    struct timespec times[2];
 
-    (void)utimensat(AT_FDCWD, record, NULL,
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    times[1].tv_sec -= (time_t)(VENV_KEPT_SECONDS - seconds);
+    times[0] = times[1];
+    (void)utimensat(AT_FDCWD, record, times,
                     AT_SYMLINK_NOFOLLOW); /* or it is removed earlier than it might be */
 }

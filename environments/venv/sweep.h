@@ -9,6 +9,8 @@
 #include <ev.h>
 
 #define VENV_KEPT_SECONDS (30 * 86400.0) /* after its last use */
+/* The same where a call adds packages to an environment: each list of them has a venv. */
+#define VENV_KEPT_BRIEFLY 3600.0
 
 enum venv_sweep_state {
     VENV_SWEEP_OFF,      /* before it, and when it is done */
@@ -29,5 +31,5 @@ struct venv_sweep {
 void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char *state);
 void venv_sweep_stop(struct venv_sweep *sweep);
 
-/* The venv at PATH is being used now. */
-void venv_sweep_note_use(const char *path);
+/* The venv at PATH is being used now, and is kept for SECONDS, or longer if it is locked. */
+void venv_sweep_note_use(const char *path, double seconds);

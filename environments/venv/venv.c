@@ -15,6 +15,7 @@
 #include "environments/reach.h"
 #include "environments/venv/builder.h"
 #include "environments/venv/definition.h"
+#include "environments/venv/parent.h"
 #include "environments/venv/place.h"
 #include "environments/venv/search.h"
 #include "environments/venv/sweep.h"
@@ -55,10 +56,12 @@ struct venv_environment {
     /* The venv that scripts run with; current once prepared. */
     struct venv_packages packages;
     struct venv_place place;
+    char *parent;  /* owned; the venv whose packages it shows (parent.h); or NULL */
     char *version; /* owned; of the Python */
     char **needs;  /* owned; see python_needs.h */
     struct file_identity python_file;
-    int in_use; /* owned; the venv, locked against being swept; -1 */
+    struct file_identity parent_file; /* of the parent's settings */
+    int in_use;                       /* owned; the venv, locked against being swept; -1 */
 
     /* The preparation under way. */
     unsigned looks;
@@ -88,7 +91,8 @@ static void venv_hold(struct venv_environment *venv)
     if (venv->in_use < 0)
         return;
     (void)flock(venv->in_use, LOCK_SH | LOCK_NB);
-    venv_sweep_note_use(venv->place.path);
+    venv_sweep_note_use(venv->place.path,
+                        venv->definition.extends ? VENV_KEPT_BRIEFLY : VENV_KEPT_SECONDS);
 }
 
 static void venv_leave(struct venv_environment *venv)
@@ -155,7 +159,9 @@ static enum outcome venv_build(struct venv_environment *venv)
         .kept = venv->place.kept,
         .aside = venv->place.aside,
         .finding = venv->search.finding,
-        .system_site_packages = definition->system_site_packages,
+        .parent = venv->parent,
+        .system_site_packages =
+            venv->parent ? venv_parent_shows_base(venv->parent) : definition->system_site_packages,
         .base = venv->base.base,
         .interpreter = venv->base.interpreter,
         .version = venv->search.version,
@@ -244,9 +250,12 @@ static enum outcome venv_become_prepared(struct venv_environment *venv)
     free(venv->version);
     venv->version = memory_copy_string(venv->search.version);
     memory_free_strings(venv->needs);
-    venv->needs = python_needs_find(venv->place.python,
-                                    (const char *const *)venv->search.directories, venv->folder);
+    venv->needs = python_needs_find_with_parent(
+        venv->place.python, venv->parent ? venv->definition.python_path : NULL,
+        (const char *const *)venv->search.directories, venv->folder);
     file_identity_read(&venv->python_file, venv->place.python);
+    if (venv->parent)
+        venv_parent_identify(venv->parent, &venv->parent_file);
     venv_set_state(venv, VENV_PREPARED);
     return OUTCOME_READY;
 }
@@ -286,6 +295,10 @@ static int venv_read_packages(struct venv_environment *venv, struct error *err)
     venv->packages = packages;
     venv_place_deinit(&venv->place);
     venv_place_find(&venv->place, &venv->definition, &venv->packages, venv->folder);
+    free(venv->parent);
+    venv->parent = venv->place.is_ours && venv->definition.system_site_packages
+                       ? venv_parent_find(venv->definition.python_path)
+                       : NULL;
     return 0;
 }
 
@@ -313,6 +326,7 @@ static bool venv_is_prepared(const struct environment *environment)
 
     return venv->state == VENV_PREPARED &&
            file_identity_holds(&venv->python_file, venv->place.python) &&
+           (!venv->parent || venv_parent_is(venv->parent, &venv->parent_file)) &&
            venv_packages_are_current(&venv->packages, &venv->definition.packages);
 }
 
@@ -411,6 +425,7 @@ static void venv_free(struct environment *environment)
     base_search_cancel(&venv->base);
     venv_packages_deinit(&venv->packages);
     venv_place_deinit(&venv->place);
+    free(venv->parent);
     free(venv->version);
     memory_free_strings(venv->needs);
     free(venv->folder);

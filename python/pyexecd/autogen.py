@@ -177,10 +177,10 @@ class CommandLineExecutor(CodeExecutor):
         return CommandLineCodeResult(exit_code=exit_code, output="".join(output), code_file=code_file)
 
     async def _run(self, language: str, code: str, cancellation_token: CancellationToken) -> blocks.Ended:
-        call = asyncio.wrap_future(self._started_place().run_block(language, code))
+        call = asyncio.wrap_future(blocks.run(self._started_place(), language, code))
         cancellation_token.link_future(call)
         try:
-            return blocks.ended(await call)
+            return await call
         except asyncio.CancelledError:
             if not cancellation_token.is_cancelled():
                 raise

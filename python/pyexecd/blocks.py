@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import logging
 import pathlib
 import re
+from concurrent.futures import Future
 from typing import Optional
 
-from . import place
+from . import installs, place
 from .results import BlockResult, CodeBlocksResult
 
 # As AutoGen spells them, and as the server does; PowerShell is not among them.
@@ -26,6 +28,10 @@ PIP = {"python": re.compile(r"^(! ?pip install)(?!.*-qqq)", re.MULTILINE)}
 PIP_OF_SHELLS = re.compile(r"^(pip install)(?!.*-qqq)", re.MULTILINE)
 
 
+# The file of a block, relative to the directory, in a comment on its first line.
+FILE_NAME = re.compile(r"[ \t]*#[ \t]*filename:[ \t]*(?:\./)?(.*?)[ \t\r]*(?:\n|\Z)")
+
+
 @dataclasses.dataclass
 class Ended:
     """How a block ended: its exit code (124 after a timeout), what an agent is told, and whether the
@@ -35,6 +41,37 @@ class Ended:
     output: str
     timed_out: bool = False
     file: Optional[str] = None
+
+
+def run(here: place.Place, language: str, code: str) -> Future[Ended]:
+    """Runs one code block in HERE; a future of how it ended."""
+    return place.background.submit(_run(here, language, code))
+
+
+async def _run(here: place.Place, language: str, code: str) -> Ended:
+    """What the block installs is there for itself and for the later ones. If that fails it is not run."""
+    if not here.installs(language):
+        return ended(await here.run_block(language, code))
+    reading = installs.read(language, code)
+    problem = reading.problem or (await here.install(reading) if reading.packages else "")
+    if problem:
+        return Ended(1, problem)
+    if not reading.packages:
+        return ended(await here.run_block(language, code))
+    try:
+        done = ended(await here.run_block(language, reading.rest))
+    finally:
+        restore_file(here.directory, reading.rest, code)
+    return dataclasses.replace(done, output=installs.told(reading) + done.output)
+
+
+def restore_file(directory: pathlib.Path, saved: str, code: str) -> None:
+    """The file of a block that names one has all of CODE, with what was installed, where it still has what the server
+    has SAVED."""
+    name = FILE_NAME.match(code)
+    if name and not {"", ".", ".."}.intersection(name[1].split("/")):
+        with contextlib.suppress(OSError, ValueError):  # The block has put something else into its way, or it is no name.
+            place.replace_text(directory / name[1], saved, code)
 
 
 def ended(result: CodeBlocksResult) -> Ended:

@@ -107,7 +107,7 @@ class CommandLineExecutor:
         return CommandLineCodeResult(exit_code=exit_code, output=output, code_file=str(files[0]) if files else None)
 
     def _run(self, language: str, code: str) -> blocks.Ended:
-        return blocks.ended(waited(self._started_place().run_block(language, code)))
+        return waited(blocks.run(self._started_place(), language, code))
 
     def _close(self) -> None:
         """Ends the server with all that it has started."""

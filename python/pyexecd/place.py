@@ -15,12 +15,14 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Any, Coroutine, Dict, Iterator, Mapping, Optional, TypeVar, Union
+from typing import Any, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
-from . import AsyncClient, AsyncSession, writable
+from . import AsyncClient, AsyncSession, installs, writable
 from .errors import PyexecdError
 from .results import CodeBlocksResult, Result
 
+ENVIRONMENT = "code"
+SCRIPTS = ("python", "bash", "sh")  # languages whose blocks may install something
 LONGEST_TIMEOUT = 604800  # seconds; the server takes no longer one
 
 Brought = TypeVar("Brought")
@@ -63,14 +65,19 @@ class Place:
                  policies: Optional[Mapping[str, str]] = None) -> None:
         writable.add(environment, directory)
         config: Dict[str, Any] = {
-            "environments": {"code": writable.protected(accepted(environment), directory)},
-            "default_environment": "code", "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
+            "environments": {ENVIRONMENT: writable.protected(accepted(environment), directory)},
+            "default_environment": ENVIRONMENT, "code_blocks": policies or {}, "sessions": {}, "timeout": timeout,
             "max_timeout": LONGEST_TIMEOUT}
         # A link that code puts into its way later leads nowhere.
         self._directory = None if directory is None else pathlib.Path(directory).resolve()
         if self._directory is not None:
             config["working_directory"] = str(self._directory)
         self._timeout = timeout
+        # Packages that blocks have asked for, if the server is to install them; one block at a time.
+        self._packages: List[str] = []
+        self._installing: Optional[asyncio.Lock] = None
+        self._installs = installs_into(environment)
+        self._policies = policies or {}
         self._client = AsyncClient(config=config, environ=writable.variables())
         self._client._code_alone = True  # no hint names an argument that the executors do not have
         self._session: Optional[AsyncSession] = None
@@ -118,12 +125,27 @@ class Place:
         self._look_at(result)
         return result
 
-    def run_block(self, language: str, code: str) -> Future[CodeBlocksResult]:
-        """Runs one code block; a future of its result."""
-        return background.submit(self._run_block({"language": language, "code": code}))
+    def installs(self, language: str) -> bool:
+        """Whether the server carries out what a block of LANGUAGE wants to install."""
+        return self._installs and language in SCRIPTS and self._policies.get(language, "run") == "run"
 
-    async def _run_block(self, block: Mapping[str, str]) -> CodeBlocksResult:
-        result = await self._client.run_code_blocks([block], timeout=self._timeout)
+    async def install(self, reading: installs.Reading) -> str:
+        """Installs what READING says, for the later blocks; why that is not possible, or "". To be run by
+        `background`."""
+        self._installing = self._installing or asyncio.Lock()
+        async with self._installing:
+            packages = installs.merged(self._packages, reading)
+            result = await self._client.run_python("", environment_definition=extended(packages), timeout=self._timeout)
+            self._look_at(result)
+            if result.status in ("error", "refused"):
+                return result.text
+            self._packages = packages
+            return ""
+
+    async def run_block(self, language: str, code: str) -> CodeBlocksResult:
+        """Runs one code block, beside what was installed, and returns its result. To be run by `background`."""
+        result = await self._client.run_code_blocks([{"language": language, "code": code}], timeout=self._timeout,
+                                                    environment_definition=extended(self._packages))
         for ended in result.blocks:
             self._look_at(ended.result)
         return result
@@ -157,6 +179,18 @@ class Place:
         self._finalizer()
 
 
+def extended(packages: Sequence[str]) -> Optional[Mapping[str, Any]]:
+    """The definition of ENVIRONMENT with PACKAGES; None: as it is."""
+    return {"type": "venv", "extends": ENVIRONMENT, "pip_packages": list(packages)} if packages else None
+
+
+def installs_into(environment: Mapping[str, Any]) -> bool:
+    """Whether the server can add packages to ENVIRONMENT. In a container, in a venv of the program's own and without a
+    sandbox, code installs by itself."""
+    return (environment["type"] != "docker" and not environment.get("venv_path")
+            and environment.get("isolation") != "none")
+
+
 def accepted(environment: Mapping[str, Any]) -> Mapping[str, Any]:
     """ENVIRONMENT as the server takes it: without a sandbox the network is open, and no key may say so."""
     if environment.get("isolation") == "none" and environment.get("network") is True:
@@ -182,7 +216,7 @@ def remove_file(path: pathlib.Path) -> None:
         pathlib.Path(f"/proc/self/fd/{directory}", path.name).unlink(missing_ok=True)
 
 
-def write_file(path: pathlib.Path, text: str) -> None:
+def write_file(path: pathlib.Path, text: str, mode: int = stat.S_IRUSR | stat.S_IWUSR) -> None:
     """Writes TEXT to PATH, in a directory that scripts have written to: what they have put in its place is
     replaced, and never followed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -191,3 +225,18 @@ def write_file(path: pathlib.Path, text: str) -> None:
         descriptor = os.open(path.name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=directory)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
+        os.fchmod(file.fileno(), mode)
+
+
+def replace_text(path: pathlib.Path, old: str, new: str) -> None:
+    """Writes NEW to PATH, as write_file() does, if a file is there that has OLD and nothing else; its mode stays."""
+    with opened(path.parent) as directory:
+        descriptor = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=directory)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        expected = old.encode()
+        is_old = stat.S_ISREG(mode) and os.read(descriptor, len(expected) + 1) == expected
+    finally:
+        os.close(descriptor)
+    if is_old:
+        write_file(path, new, stat.S_IMODE(mode) & 0o777)

@@ -10,6 +10,7 @@ READERS = {
     "environments/callers/caller_rules.c": JSON,
     "environments/callers/definition_schema.c": f"{JSON}: adds the defaults",
     "environments/catalog/catalog.c": "the variables, and which keys are written",
+    "environments/catalog/extension.c": f"{JSON}: adds packages of a call to a definition of the configuration",
     "environments/docker/definition.c": ITS_KIND,
     "environments/environment.c": "the kernel, and the modules to preload",
     "environments/environment_settings.c": "the settings of all types",

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/visible.h"
+#include "environments/catalog/extension.h"
 #include "environments/environment.h"
 #include "server/tools/python/approval_form.h"
 #include "server/tools/python/code_listing.h"
@@ -65,14 +66,25 @@ static void append_size(struct buffer *text, const struct approval_subject *subj
                  subject->length, hash);
 }
 
+/* Owned by the caller. */
+static char *approval_text_name(const struct approval_subject *subject)
+{
+    const json_t *extending = extension_written(subject->environment);
+
+    if (extending)
+        return memory_format("%s of the configuration, with packages of the caller's",
+                             json_object_get_string(extending, EXTENSION_KEY));
+    return memory_copy_string(subject->definition ? "defined by this call"
+                                                  : subject->environment->name);
+}
+
 static void append_facts(struct buffer *text, const struct approval_subject *subject)
 {
     const struct environment *environment = subject->environment;
     AUTO_FREE char *directory = memory_format("Working directory: %s", subject->directory);
+    AUTO_FREE char *name = approval_text_name(subject);
 
-    buffer_print(text, "- Environment: %s (%s)\n",
-                 subject->definition ? "defined by this call" : environment->name,
-                 environment->ops->kind->name);
+    buffer_print(text, "- Environment: %s (%s)\n", name, environment->ops->kind->name);
     append_reach(text, environment);
     append_fact(text, directory);
     if (subject->session)

@@ -60,43 +60,46 @@ char *python_session_describe(const struct python_host *host, const struct tool_
         request->fork ? "a copy of " : "", notebook_handle(notebook), time);
 }
 
-/* The settings of environments that calls define today. */
-static const struct environment_settings *python_session_defined(const struct python_host *host,
-                                                                 struct error *err)
+/* The policy of ENVIRONMENT, which a call has defined, if a call defined it today. */
+static int python_session_defined(const struct python_host *host,
+                                  const struct environment *environment, enum approval_policy *ret,
+                                  struct error *err)
 {
     const struct caller_rules *rules = host->settings.rules;
 
     if (rules)
-        return caller_rules_settings(rules);
-    error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call define an environment");
-    return NULL;
+        return catalog_judge(host->settings.catalog, environment, rules, ret, err);
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "this server lets no call define an environment");
 }
 
-/* The settings of the environment that is called NAME today. */
-static const struct environment_settings *
-python_session_configured(const struct python_host *host, const char *name, struct error *err)
+/* The policy of the environment that is called NAME today. */
+static int python_session_configured(const struct python_host *host, const char *name,
+                                     enum approval_policy *ret, struct error *err)
 {
     const struct environment *environment = catalog_find(host->settings.catalog, name);
 
-    if (environment)
-        return &environment->settings;
-    error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\" any more", name);
-    return NULL;
+    if (!environment)
+        return error_set(err, ERROR_INVALID_ARGUMENTS, "there is no environment \"%s\" any more",
+                         name);
+    *ret = environment->settings.approval;
+    return 0;
 }
 
-/* The settings that a session of CALLER which begins today has, in an environment of the name of
- * ENVIRONMENT, or defined as that is. NULL with ERR: there is none for CALLER. */
-static const struct environment_settings *
-python_session_settings(const struct python_host *host, const struct tool_caller *caller,
-                        const struct environment *environment, struct error *err)
+/* A session of CALLER which begins today has this policy, in an environment of the name of
+ * ENVIRONMENT, or defined as that is. -1 with ERR where CALLER may have none. */
+static int python_session_policy(const struct python_host *host, const struct tool_caller *caller,
+                                 const struct environment *environment, enum approval_policy *ret,
+                                 struct error *err)
 {
     const struct principal *principal = caller->principal;
     const char *name =
         catalog_has_defined(host->settings.catalog, environment) ? NULL : environment->name;
 
     if (limits_check_environment(principal->limits, principal->name, name, err) < 0)
-        return NULL;
-    return name ? python_session_configured(host, name, err) : python_session_defined(host, err);
+        return -1;
+    return name ? python_session_configured(host, name, ret, err)
+                : python_session_defined(host, environment, ret, err);
 }
 
 /* Says that NOTEBOOK is refused for CAUSE, and what to do. */
@@ -110,18 +113,16 @@ static void python_session_refuse(const struct notebook *notebook, const struct 
 }
 
 /* Permission is that of today. */
-static const struct environment_settings *python_session_judge(const struct python_host *host,
-                                                               const struct tool_caller *caller,
-                                                               const struct notebook *notebook,
-                                                               struct error *err)
+static int python_session_judge(const struct python_host *host, const struct tool_caller *caller,
+                                const struct notebook *notebook, enum approval_policy *ret,
+                                struct error *err)
 {
     struct error cause = ERROR_INIT;
-    const struct environment_settings *settings =
-        python_session_settings(host, caller, notebook_environment(notebook), &cause);
 
-    if (!settings)
-        python_session_refuse(notebook, &cause, err);
-    return settings;
+    if (python_session_policy(host, caller, notebook_environment(notebook), ret, &cause) == 0)
+        return 0;
+    python_session_refuse(notebook, &cause, err);
+    return -1;
 }
 
 enum approval_policy python_session_approval(const struct python_host *host,
@@ -132,10 +133,11 @@ enum approval_policy python_session_approval(const struct python_host *host,
     const struct notebook *notebook = python_session_continues(request)
                                           ? python_session_find(host, caller, request, &ignored)
                                           : NULL;
-    const struct environment_settings *settings =
-        notebook ? python_session_judge(host, caller, notebook, &ignored) : NULL;
+    enum approval_policy policy = APPROVAL_NEVER;
 
-    return settings ? settings->approval : APPROVAL_NEVER;
+    if (notebook)
+        (void)python_session_judge(host, caller, notebook, &policy, &ignored);
+    return policy;
 }
 
 /* Its files are those of one isolation. */
@@ -161,8 +163,9 @@ struct environment *python_session_renew(const struct python_host *host,
     const struct python_settings *settings = &host->settings;
     const struct environment *begun = notebook_environment(notebook);
     struct environment *environment;
+    enum approval_policy ignored;
 
-    if (!python_session_judge(host, caller, notebook, err))
+    if (python_session_judge(host, caller, notebook, &ignored, err) < 0)
         return NULL;
     environment = catalog_has_defined(settings->catalog, begun)
                       ? catalog_redefine(settings->catalog, caller->principal->name, begun,
@@ -193,6 +196,7 @@ struct environment *python_session_environment(const struct python_host *host,
                                                struct error *err)
 {
     struct notebook *notebook = python_session_find(host, caller, request, err);
+    enum approval_policy ignored;
 
     if (!notebook)
         return NULL;
@@ -202,8 +206,9 @@ struct environment *python_session_environment(const struct python_host *host,
         return NULL;
     }
     if (python_session_is_at_home(notebook, request))
-        return python_session_judge(host, caller, notebook, err) ? notebook_environment(notebook)
-                                                                 : NULL;
+        return python_session_judge(host, caller, notebook, &ignored, err) == 0
+                   ? notebook_environment(notebook)
+                   : NULL;
     error_set(err, ERROR_INVALID_ARGUMENTS,
               "a session keeps its environment and its directory; leave out environment, "
               "environment_definition and working_directory");

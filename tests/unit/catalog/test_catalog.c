@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <ev.h>
 
 static const struct environment_settings defaults = {
     .timeout = 30,
@@ -26,6 +27,13 @@ static const struct environment_settings defaults = {
 static int setup(void **state)
 {
     *state = catalog_new(&(struct catalog_settings){0});
+    return 0;
+}
+
+/* A venv of a call begins to sweep. */
+static int setup_with_loop(void **state)
+{
+    *state = catalog_new(&(struct catalog_settings){.loop = EV_DEFAULT, .state = "/nonexistent"});
     return 0;
 }
 
@@ -370,6 +378,59 @@ static void test_what_is_wanted_for_all_counts_on_this_machine(void **state)
     assert_int_equal(environment_isolation(catalog_find(*state, "there")), ISOLATION_DOCKER);
 }
 
+/* An extension has the settings of its environment, and the packages of both. */
+static void test_an_extension_is_its_environment_with_more_packages(void **state)
+{
+    struct error err = ERROR_INIT;
+    const char *key;
+    struct environment *box;
+    struct environment *venv;
+
+    assert_int_equal(
+        add(*state, "box",
+            "{\"type\": \"system\", \"executable\": \"/usr/bin/python3\", "
+            "\"approval\": \"never\", \"timeout\": 7, \"environment\": {\"A\": \"1\"}}",
+            &key, &err),
+        0);
+    assert_int_equal(
+        add(*state, "venv", "{\"type\": \"venv\", \"pip_packages\": [\"a\"]}", &key, &err), 0);
+    box = define(*state, "{\"type\": \"venv\", \"extends\": \"box\", \"pip_packages\": [\"b\"]}",
+                 &err);
+    venv = define(*state,
+                  "{\"type\": \"venv\", \"extends\": \"venv\", \"pip_packages\": [\"b\", \"a\"]}",
+                  &err);
+    assert_non_null(box);
+    assert_string_equal(box->ops->kind->name, "venv");
+    assert_string_equal(json_object_get_string(box->definition, "python_path"), "/usr/bin/python3");
+    assert_true(json_is_true(json_object_get(box->definition, "system_site_packages")));
+    assert_float_equal(box->settings.timeout, 7, 0);
+    assert_string_equal(box->settings.variables[0], "A=1");
+    assert_int_equal(box->settings.start, START_COLD);
+    assert_int_equal(box->settings.approval, APPROVAL_FIRST);
+    assert_non_null(venv);
+    assert_int_equal(json_array_size(json_object_get(venv->definition, "pip_packages")), 2);
+    assert_false(json_is_true(json_object_get(venv->definition, "system_site_packages")));
+}
+
+static void test_an_extension_that_is_settled_again_is_the_same(void **state)
+{
+    AUTO_JSON json_t *none = json_array();
+    struct error err = ERROR_INIT;
+    const char *key;
+    struct environment *first;
+    struct caller_rules *rules;
+    size_t index;
+
+    assert_int_equal(
+        add(*state, "venv", "{\"type\": \"venv\", \"pip_packages\": [\"a\"]}", &key, &err), 0);
+    first = define(*state, "{\"type\": \"venv\", \"extends\": \"venv\", \"pip_packages\": [\"b\"]}",
+                   &err);
+    assert_non_null(first);
+    rules = caller_rules_new(none, none, &defaults, &index, &err);
+    assert_ptr_equal(catalog_redefine(*state, "ann", first, rules, &err), first);
+    caller_rules_free(rules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +447,10 @@ int main(void)
         TEST(test_what_says_the_same_stays_the_same_environment),
         TEST(test_what_says_something_else_is_another_environment),
         TEST(test_other_defaults_make_another_environment),
+        cmocka_unit_test_setup_teardown(test_an_extension_is_its_environment_with_more_packages,
+                                        setup_with_loop, teardown),
+        cmocka_unit_test_setup_teardown(test_an_extension_that_is_settled_again_is_the_same,
+                                        setup_with_loop, teardown),
         cmocka_unit_test_setup_teardown(test_a_sandbox_is_an_isolation_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_path_that_no_sandbox_gets_is_blamed, setup,
                                         teardown),

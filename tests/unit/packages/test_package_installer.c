@@ -217,6 +217,23 @@ static void test_uv_installs_where_there_is_one(void **state)
                                " --only-binary :all: -r @/left/requirements.txt");
 }
 
+/* It does not look into a parent. */
+static void test_uv_installs_beside_a_parent_only_where_there_is_no_pip(void **state)
+{
+    struct trial *trial = *state;
+    const struct base_python none = {.executable = (char *)"/nothing",
+                                     .packages = (char *)"lib/packages"};
+
+    provide_uv(trial);
+    trial->installation.parent = "/parent/lib/packages";
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages"
+                               " /parent/lib/packages install --only-binary :all:"
+                               " -r @/left/requirements.txt");
+    trial->installation.base = &none;
+    assert_command_line(trial, "uv pip install --python @/runner/bin/python --prefix @/venv"
+                               " --only-binary :all: -r @/left/requirements.txt");
+}
+
 static void test_uv_is_told_what_pip_is_set_up_with(void **state)
 {
     struct trial *trial = *state;
@@ -290,12 +307,12 @@ static void test_pip_of_the_base_installs_otherwise(void **state)
                                     .own_pip = (char *)"9.0"};
 
     trial->installation.find_links = "/wheels";
-    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages install"
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages /kept/site-packages  install"
                                " --only-binary :all: --find-links /wheels"
                                " -r @/left/requirements.txt");
     trial->installation.find_links = NULL;
     trial->installation.base = &own;
-    assert_command_line(trial, "python code @/venv @/venv/lib/packages  install"
+    assert_command_line(trial, "python code @/venv @/venv/lib/packages   install"
                                " --only-binary :all: -r @/left/requirements.txt");
 }
 
@@ -469,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_what_pip_says_is_a_step),
         cmocka_unit_test(test_the_host_of_an_index_without_tls_is_trusted),
         TRIAL(test_uv_installs_where_there_is_one),
+        TRIAL(test_uv_installs_beside_a_parent_only_where_there_is_no_pip),
         TRIAL(test_uv_is_told_what_pip_is_set_up_with),
         TRIAL(test_code_of_packages_gets_no_password),
         TRIAL(test_pip_of_the_base_installs_otherwise),

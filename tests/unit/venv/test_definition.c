@@ -2,6 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,6 +43,51 @@ static void test_a_slash_at_the_end_of_the_path_makes_no_other_venv(void **state
     assert_string_equal(long_key, short_key);
 }
 
+/* A venv whose packages are shown may be made anew, from another Python. */
+static void test_another_python_at_the_same_path_makes_another_venv(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *python = memory_format("%s/python", scratch);
+    const struct venv_definition shows = {.python_path = python, .system_site_packages = true};
+    const struct venv_packages none = {0};
+    AUTO_FREE char *first = NULL;
+    AUTO_FREE char *again = NULL;
+    AUTO_FREE char *other = NULL;
+
+    (void)state;
+    shell(scratch, "touch one two; ln -s one python");
+    first = venv_definition_key(&shows, &none);
+    again = venv_definition_key(&shows, &none);
+    shell(scratch, "ln -sf two python");
+    other = venv_definition_key(&shows, &none);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+    scratch_free(scratch);
+}
+
+/* The same with a venv that is made anew and shows more, or less. */
+static void test_a_python_that_shows_other_packages_makes_another_venv(void **state)
+{
+    static const char *const changes[] = {"touch venv/bin/python", "touch venv/pyvenv.cfg",
+                                          "echo include-system-site-packages=no >venv/pyvenv.cfg"};
+    char *scratch = scratch_new();
+    AUTO_FREE char *python = memory_format("%s/venv/bin/python", scratch);
+    const struct venv_definition shows = {.python_path = python, .system_site_packages = true};
+    const struct venv_packages none = {0};
+    char *keys[ARRAY_SIZE(changes)];
+
+    (void)state;
+    shell(scratch, "mkdir -p venv/bin");
+    for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+        shell(scratch, changes[i]);
+        keys[i] = venv_definition_key(&shows, &none);
+        assert_true(i == 0 || strcmp(keys[i], keys[i - 1]) != 0);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
+        free(keys[i]);
+    scratch_free(scratch);
+}
+
 static void test_a_venv_of_ours_has_no_path(void **state)
 {
     (void)state;
@@ -67,6 +115,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_definition_says_counts),
         cmocka_unit_test(test_a_slash_at_the_end_of_the_path_makes_no_other_venv),
+        cmocka_unit_test(test_another_python_at_the_same_path_makes_another_venv),
+        cmocka_unit_test(test_a_python_that_shows_other_packages_makes_another_venv),
         cmocka_unit_test(test_a_venv_of_ours_has_no_path),
         cmocka_unit_test(test_what_no_schema_finds_names_the_key_to_blame),
     };

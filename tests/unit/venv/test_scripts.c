@@ -108,12 +108,34 @@ static void test_links_and_large_files_are_left(void **state)
     scratch_free(scratch);
 }
 
+static void test_programs_of_another_venv_are_copied_for_this_interpreter(void **state)
+{
+    char *scratch = scratch_new();
+    AUTO_FREE char *source = memory_format("%s/venv/bin", scratch);
+    AUTO_FREE char *bin = memory_format("%s/bin", scratch);
+    AUTO_FREE char *nowhere = memory_format("%s/nowhere", scratch);
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    shell(scratch, "mkdir -p venv/bin bin; cd venv/bin; ln -s " PYTHON " python;"
+                   "for each in one own; do printf '#!%s/python3\\nimport x\\n' $PWD >$each; done;"
+                   "printf '#!%s/python3.11\\n' $PWD >two; printf '#!/bin/sh\\n' >other;"
+                   "chmod 755 *; ln -s one link; echo kept >../../bin/own");
+    assert_int_equal(venv_scripts_adopt(source, bin, "3.11", "/the/new/python", &err), 0);
+    assert_int_equal(venv_scripts_adopt(nowhere, bin, "3.11", "/the/new/python", &err), 0);
+    shell(bin, "test \"$(ls)\" = \"$(printf 'one\\nown\\ntwo')\" && test -x one &&"
+               "test \"$(cat own)\" = kept && test \"$(head -1 one)\" = '#!/the/new/python' &&"
+               "grep -q '^import x' one && test \"$(cat two)\" = '#!/the/new/python'");
+    scratch_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_runs_wherever_its_interpreter_is),
         cmocka_unit_test(test_what_was_made_elsewhere_is_moved),
         cmocka_unit_test(test_links_and_large_files_are_left),
+        cmocka_unit_test(test_programs_of_another_venv_are_copied_for_this_interpreter),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
