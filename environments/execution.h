@@ -19,6 +19,7 @@
 struct execution_request {
     const char *directory; /* the current directory of the script */
     int directory_fd;      /* that directory, open; borrowed */
+    const char *annex;     /* see working_directory_annex; or NULL */
     const char *script;    /* a file of the directory: executed as it is, unless there is ... */
     const char *code;      /* ... the code to be laid over it, for this execution only; or NULL */
     size_t code_length;

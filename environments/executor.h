@@ -63,6 +63,8 @@ struct run_report {
     json_t *files;                       /* borrowed until `done` returns */
     bool has_removed_files;              /* some that were there before */
     bool files_are_complete;             /* false: the run may have changed more of them */
+    const char *installed;               /* for a session, first, in words; borrowed until `done`
+                                            returns; or NULL */
     const json_t *pictures;              /* gallery.h; borrowed until `done` returns; NULL: none are
                                             wanted */
     struct working_directory *directory; /* claimed, and borrowed until `done` returns */

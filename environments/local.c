@@ -248,7 +248,7 @@ static int local_start_held(struct local_execution *local, const struct environm
     struct sandbox_policy policy;
     int started;
 
-    if (sandbox_policy_init(&policy, environment, request->directory, err) < 0)
+    if (sandbox_policy_init(&policy, environment, request->directory, request->annex, err) < 0)
         return -1;
     if (environment->settings.sandbox.gpu)
         local->devices = json_strings((const char *const *)policy.gpu.devices);

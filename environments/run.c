@@ -171,6 +171,7 @@ static int run_start_execution(struct run *run)
     const struct execution_request request = {
         .directory = working_directory_path(run->directory),
         .directory_fd = working_directory_fd(run->directory),
+        .annex = working_directory_annex(run->directory),
         .script = run->claim.script,
         .code = run->claim.delivery == SCRIPT_IN_PLACE ? NULL : run->code,
         .code_length = run->request.code_length,

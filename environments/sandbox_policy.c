@@ -140,16 +140,18 @@ static void sandbox_policy_add_gpu(struct sandbox_policy *policy)
 }
 
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
-                        const char *directory, struct error *err)
+                        const char *directory, const char *annex, struct error *err)
 {
     const struct sandbox_settings *settings = &environment->settings.sandbox;
     const char *const own[] = {directory, NULL};
+    const char *const beside[] = {annex, NULL};
 
     *policy = (struct sandbox_policy){.sandbox = sandbox_policy_outline(environment)};
     if (sandbox_policy_check_directory(environment, directory, err) < 0)
         return -1;
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
+    policy->read = sandbox_policy_extend(policy->read, beside);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
     if (settings->gpu)

@@ -28,8 +28,9 @@ int sandbox_policy_check_place(const struct environment *environment, const char
 /* True if DIRECTORY, a real path, is the home of the server's user or holds it. */
 bool sandbox_policy_holds_home(const char *directory);
 
-/* For a run of ENVIRONMENT, which is prepared, in a sandbox in DIRECTORY. Both are borrowed until
- * it is done with. -1 with ERR, and nothing to free: the run could change its own Python. */
+/* For a run of ENVIRONMENT, which is prepared, in a sandbox in DIRECTORY, whose annex is ANNEX or
+ * NULL. All are borrowed until it is done with. -1 with ERR, and nothing to free: the run could
+ * change its own Python. */
 int sandbox_policy_init(struct sandbox_policy *policy, const struct environment *environment,
-                        const char *directory, struct error *err);
+                        const char *directory, const char *annex, struct error *err);
 void sandbox_policy_deinit(struct sandbox_policy *policy);

@@ -282,6 +282,18 @@ static int open_workplace(struct service *service, struct config *config,
     return service->workplace ? 0 : -1;
 }
 
+/* Packages of sessions are on disk, too, even if working directories are in memory. */
+static int service_open_annexes(struct service *service, const struct notebooks_settings *sessions,
+                                struct error *err)
+{
+    AUTO_FREE char *root = NULL;
+
+    if (sessions->most == 0)
+        return 0;
+    root = memory_format("%s/" ANNEXES_NAME, catalog_settings(service->catalog)->state);
+    return workplace_open_annexes(service->workplace, root, err);
+}
+
 /* Environments keep their files on disk even if working directories are in memory. */
 static int open_catalog(struct service *service, struct config *config, const char *start,
                         struct error *err)
@@ -342,6 +354,8 @@ int service_open(struct service *service, struct config *config, enum service_ke
     service->notebooks = notebooks_new(&sessions);
     if (open_catalog(service, config, start, err) < 0)
         return -1;
+    if (service_open_annexes(service, &sessions, err) < 0)
+        return -1;
     service->rules = service_open_rules(config, service->start);
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
@@ -354,6 +368,7 @@ int service_reload(struct service *service, struct config *config)
     struct executor_settings queue = read_queue(service, tree);
     struct notebooks_settings sessions = service_read_sessions(service, tree);
     struct caller_rules *rules = service_open_rules(config, service->start);
+    struct error unopened = ERROR_INIT;
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
 
@@ -370,6 +385,8 @@ int service_reload(struct service *service, struct config *config)
     catalog_replace(service->catalog, catalog);
     executor_set_limits(service->executor, &queue);
     notebooks_set_limits(service->notebooks, &sessions);
+    if (service_open_annexes(service, &sessions, &unopened) < 0)
+        log_warning("sessions install no packages: %s", unopened.message);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
     return 0;
 }

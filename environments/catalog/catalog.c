@@ -12,7 +12,9 @@
 #include "environments/catalog/survey.h"
 #include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/sandbox_policy.h"
+#include "environments/venv/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@ struct catalog {
     struct script_places written;      /* by scripts of all environments */
     struct environment **environments; /* owned, with its members */
     size_t count;
+    struct venv_sweep sweep;      /* removes what a killed server has left of venvs */
     struct retirement retirement; /* of environments that another configuration has replaced */
     struct shelf *shelf;          /* owned; the environments that calls have defined */
     struct environment_survey survey;
@@ -95,6 +98,8 @@ void catalog_begin(struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
         environment_begin(catalog->environments[i]);
+    if (catalog->settings.state)
+        venv_sweep_start(&catalog->sweep, catalog->settings.loop, catalog->settings.state);
 }
 
 static void catalog_on_learned(struct environment_survey *survey)
@@ -124,6 +129,7 @@ void catalog_survey(struct catalog *catalog, void (*learned)(void *data), void *
 void catalog_stop(struct catalog *catalog)
 {
     survey_stop(&catalog->survey);
+    venv_sweep_stop(&catalog->sweep);
     for (size_t i = 0; i < catalog->count; i++)
         environment_stop(catalog->environments[i]);
     retirement_stop(&catalog->retirement);
@@ -144,6 +150,7 @@ void catalog_free(struct catalog *catalog)
         return;
     for (size_t i = 0; i < catalog->count; i++)
         environment_free(catalog->environments[i]);
+    venv_sweep_stop(&catalog->sweep);
     retirement_deinit(&catalog->retirement);
     shelf_free(catalog->shelf);
     free(catalog->environments);
@@ -541,6 +548,91 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
         exposure_check(environment, &configured, err) < 0)
         return NULL;
     return environment;
+}
+
+/* Packages of a session are wheels, since calls cannot have packages built, and have no hashes. */
+static int catalog_check_extensible(const struct environment *environment, struct error *err)
+{
+    static const char none[] = "no cell can install packages in environment";
+    const struct packages_definition definition = packages_definition_read(environment->definition);
+    struct requirements requirements = {0};
+    int result = packages_definition_collect(&definition, &requirements, err);
+
+    if (result == 0 && definition.allow_source_builds)
+        result = error_set(err, ERROR_UNAVAILABLE,
+                           "%s \"%s\", whose own may be built from source (allow_source_builds)",
+                           none, environment->name);
+    else if (result == 0 && requirements_have_hashes(&requirements))
+        result = error_set(err, ERROR_UNAVAILABLE, "%s \"%s\", whose own are named with hashes",
+                           none, environment->name);
+    requirements_deinit(&requirements);
+    return result;
+}
+
+/* The packages that are listed for ENVIRONMENT, and PACKAGES. New reference. */
+static json_t *catalog_join_packages(const struct environment *environment, const json_t *packages)
+{
+    json_t *all = json_copy(json_object_get(environment->definition, "pip_packages"));
+
+    if (!all)
+        all = json_array();
+    json_array_extend(all, (json_t *)packages);
+    return all;
+}
+
+/* Packages could have changed the Python of a virtual environment, but not its origin. Owned by the
+ * caller, or NULL. */
+static char *catalog_find_origin(const struct environment *environment)
+{
+    const char *python = environment->ops->describe_interpreter(environment);
+
+    return python ? realpath(python, NULL) : NULL;
+}
+
+/* New reference. */
+static json_t *catalog_extension(const struct environment *environment, const char *python,
+                                 const char *venv, const json_t *packages)
+{
+    static const char *const kept[] = {"system_site_packages", "requirements_file", "pip_index_url",
+                                       "pip_find_links"};
+    json_t *definition = json_pack(
+        "{s:s, s:b, s:s, s:s, s:o}", "type", "venv", "system_site_packages", 1, "venv_path", venv,
+        "python_path", python, "pip_packages", catalog_join_packages(environment, packages));
+
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+        json_t *value = json_object_get(environment->definition, kept[i]);
+
+        if (value)
+            json_object_set(definition, kept[i], value);
+    }
+    return definition;
+}
+
+struct environment *catalog_extend_session(struct catalog *catalog,
+                                           const struct environment *environment, const char *venv,
+                                           const json_t *packages, const struct caller_rules *rules,
+                                           struct error *err)
+{
+    AUTO_FREE char *python = catalog_find_origin(environment);
+    AUTO_JSON json_t *definition = NULL;
+    const char *key;
+    struct environment *extension;
+
+    if (catalog_check_extensible(environment, err) < 0)
+        return NULL;
+    if (!python) {
+        error_set(err, ERROR_UNAVAILABLE, "the Python of environment \"%s\" is gone",
+                  environment->name);
+        return NULL;
+    }
+    definition = catalog_extension(environment, python, venv, packages);
+    extension = catalog_make(catalog, environment->name, definition, caller_rules_settings(rules),
+                             NULL, &key, err);
+    if (!extension)
+        return NULL;
+    environment_hold(extension);
+    retirement_add(&catalog->retirement, extension);
+    return extension;
 }
 
 bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment)

@@ -17,6 +17,7 @@ struct cell *cell_new(struct notebook *notebook, const struct cell_request *requ
     cell->request.code = cell->code;
     json_incref(request->files);
     json_incref(request->imports);
+    json_incref(request->packages);
     cell->error.rest = &cell->error_rest;
     cell->submitted_at = clock_seconds();
     list_init(&cell->link);
@@ -28,6 +29,10 @@ void cell_free(struct cell *cell)
     list_remove(&cell->link);
     json_decref(cell->request.files);
     json_decref(cell->request.imports);
+    json_decref(cell->request.packages);
+    if (cell->extension)
+        environment_release(cell->extension);
+    free(cell->installed);
     free(cell->code);
     free(cell);
 }
@@ -47,7 +52,8 @@ static bool cell_is_current(const struct cell *cell)
 const char *cell_activity(const struct cell *cell)
 {
     const struct notebook *notebook = cell->notebook;
-    const char *step = notebook->environment->step.text;
+    const struct environment *preparing = cell->extension ? cell->extension : notebook->environment;
+    const char *step = preparing->step.text;
 
     if (!cell_is_current(cell))
         return "waiting";

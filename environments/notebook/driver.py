@@ -2,7 +2,8 @@
 
 Its standard input is a socket: the length of a cell in decimal digits, a newline and the code come from there, and one
 byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input. The line "copy" with
-descriptors beside it is the order to make a copy of this process (copy.py).
+descriptors beside it is the order to make a copy of this process (copy.py). The line "packages PATH" says that something was
+installed for this session into the virtual environment at PATH.
 
 PARTS, which embed.py puts before it, are the texts of the programs beside it, which few sessions need.
 """
@@ -27,6 +28,8 @@ import types
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
 KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
+PACKAGES = b"packages "
+PROGRAMS = []  # directories of programs that packages of the session have
 GIVEN = 4  # descriptors with that
 BYTES = 4  # of each
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -457,6 +460,9 @@ def receive(link):
         given += more
     if head == COPY:
         return None, given
+    if head.startswith(PACKAGES):
+        add_packages(os.fsdecode(head[len(PACKAGES):-1]))
+        return receive(link)
     left, parts = int(head), []
     while left:
         parts.append(link.recv(left))
@@ -464,6 +470,30 @@ def receive(link):
             os._exit(0)
         left -= len(parts[-1])
     return b"".join(parts).decode("utf-8", "surrogateescape"), given
+
+
+def add_packages(place):
+    """What is installed in PLACE comes before what is installed for all, here and in programs that cells start. These know of it
+    by variables, as nothing can be written where their Python would look."""
+    minor = os.path.basename(os.path.dirname(os.__file__))
+    site = f"{place}/lib/{minor}/site-packages"
+    if site not in sys.path:
+        ends = [each.rsplit("/", 1)[-1] in ("site-packages", "dist-packages") for each in sys.path]
+        sys.path.insert(ends.index(True) if True in ends else len(sys.path), site)
+        others = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = f"{site}:{others}" if others else site
+        add_programs(f"{place}/bin")
+    for finder in sys.meta_path:
+        getattr(finder, "invalidate_caches", int)()
+
+
+def add_programs(place):
+    """Programs of PLACE come behind all others but those of earlier packages: `python3` and `pip` stay what they are."""
+    path = os.environ.get("PATH", os.defpath).split(":")
+    earlier = [path.index(each) for each in PROGRAMS if each in path]
+    path.insert(min(earlier, default=len(path)), place)
+    PROGRAMS.append(place)
+    os.environ["PATH"] = ":".join(path)
 
 
 def answer(channel, status):

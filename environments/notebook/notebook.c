@@ -21,6 +21,7 @@ static void notebook_conclude(struct notebook *notebook)
 
     turn_leave(&notebook->turn);
     notebook_set_state(notebook, NOTEBOOK_RESTING);
+    notebook_packages_release(STEAL_PTR(notebook->coming));
     notebook->count++;
     list_remove(&cell->link);
     cell->end = notebook->turn.end;
@@ -239,6 +240,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
     const struct execution_request request = {
         .directory = working_directory_path(notebook->directory),
         .directory_fd = working_directory_fd(notebook->directory),
+        .annex = working_directory_annex(notebook->directory),
         .script = notebook->claim.script,
         .program = kernel ? notebook_kernel_driver : notebook_driver,
         .recurrence = cell->request.recurrence,
@@ -253,6 +255,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
     notebook->turn.execution =
         environment_start(notebook->environment, &request, &notebook->turn.listener, err);
     cell->request.recurrence = NULL;
+    notebook->has_annex = request.annex != NULL;
     return notebook->turn.execution ? 0 : -1;
 }
 
@@ -268,10 +271,8 @@ static int notebook_claim(struct notebook *notebook, struct error *err)
     return directory_claim_write(&notebook->claim, cell->code, cell->request.code_length, err);
 }
 
-static int notebook_start(struct notebook *notebook, struct error *err)
+static int notebook_check_start(const struct notebook *notebook, struct error *err)
 {
-    AUTO_CLOSE int theirs = -1;
-
     if (!environment_can_overlap(notebook->environment))
         return error_set(err, ERROR_UNAVAILABLE, "environment \"%s\" has no sessions: %s",
                          notebook->environment->name,
@@ -280,6 +281,15 @@ static int notebook_start(struct notebook *notebook, struct error *err)
                              : "they need a PID namespace, which this machine does not give");
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
+    return 0;
+}
+
+static int notebook_start(struct notebook *notebook, struct error *err)
+{
+    AUTO_CLOSE int theirs = -1;
+
+    if (notebook_check_start(notebook, err) < 0) /* again: a preparation takes time */
+        return -1;
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
@@ -304,12 +314,57 @@ static void notebook_on_began(struct execution_listener *listener)
         notebook_act(notebook);
 }
 
+/* Everything is prepared for the current cell. */
+static void notebook_proceed(struct notebook *notebook)
+{
+    if (notebook->is_over) {
+        notebook_set_state(notebook, NOTEBOOK_ACTING);
+        notebook_give_up(notebook);
+    } else if (notebook->turn.execution || notebook_start(notebook, &notebook->error) == 0) {
+        notebook_use_python(notebook);
+    } else {
+        notebook_give_up(notebook);
+    }
+}
+
+/* The packages of a cell could not be installed: only this cell fails. */
+static void notebook_on_not_installed(struct notebook *notebook, const struct error *err)
+{
+    error_copy(&notebook_current(notebook)->error, err);
+    notebook->turn.end = RUN_FAILED;
+    notebook_conclude(notebook);
+}
+
+/* Its own environment is prepared. */
 static void notebook_go_on(struct notebook *notebook)
 {
-    if (notebook_start(notebook, &notebook->error) == 0)
-        notebook_use_python(notebook);
-    else
+    struct error_rest rest;
+    struct error err = ERROR_INIT_LONG(&rest);
+
+    if (!notebook->turn.execution && notebook_check_start(notebook, &notebook->error) < 0) {
         notebook_give_up(notebook);
+        return;
+    }
+    switch (notebook_install(notebook, &err)) {
+    case OUTCOME_READY:
+        notebook_proceed(notebook);
+        break;
+    case OUTCOME_FAILED:
+        notebook_on_not_installed(notebook, &err);
+        break;
+    case OUTCOME_PENDING:
+        break;
+    }
+}
+
+static void notebook_on_installed(struct notebook *notebook, const struct error *err)
+{
+    if (err) {
+        notebook_on_not_installed(notebook, err);
+        return;
+    }
+    notebook_note_packages(notebook);
+    notebook_proceed(notebook);
 }
 
 static void notebook_on_prepared(struct environment_waiter *waiter, const struct error *err)
@@ -317,7 +372,9 @@ static void notebook_on_prepared(struct environment_waiter *waiter, const struct
     struct notebook *notebook = CONTAINER_OF(waiter, struct notebook, waiter);
 
     cell_tell_step(waiter, NULL);
-    if (err) {
+    if (notebook_current(notebook)->extension) {
+        notebook_on_installed(notebook, err);
+    } else if (err) {
         error_copy(&notebook->error, err);
         notebook_give_up(notebook);
     } else {
@@ -349,12 +406,11 @@ static void notebook_begin(struct notebook *notebook)
         notebook_prepare(notebook);
         return;
     }
-    if (!notebook->is_over) {
-        notebook_use_python(notebook);
-        return;
-    }
-    notebook_set_state(notebook, NOTEBOOK_ACTING);
-    notebook_give_up(notebook);
+    notebook_set_state(notebook, NOTEBOOK_PREPARING);
+    if (notebook->is_over)
+        notebook_proceed(notebook);
+    else
+        notebook_go_on(notebook);
 }
 
 /* From outside */
@@ -437,6 +493,11 @@ static bool notebook_has_unsent(const struct notebook *origin)
     return origin->turn.state < TURN_WORKING && !list_is_empty(&origin->cells);
 }
 
+static bool notebook_is_installing(const struct notebook *origin)
+{
+    return origin->state == NOTEBOOK_PREPARING && notebook_current(origin)->extension;
+}
+
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
@@ -444,6 +505,10 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (origin->is_over || !origin->turn.execution || origin->channel.fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it has no Python now");
+    if (notebook_is_installing(origin))
+        return error_set(err, ERROR_BUSY,
+                         "the session cannot be copied until the packages of its cell are "
+                         "installed; try again then");
     if (notebook_has_unsent(origin))
         return error_set(err, ERROR_BUSY,
                          "the session cannot be copied: a cell is about to begin; try again");
@@ -461,6 +526,9 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     if (notebook_order_copy(notebook, origin, theirs, err) < 0)
         return error_prefix(err, "the session cannot be copied");
     notebook->is_copy = true;
+    notebook->has_annex = origin->has_annex;
+    notebook->knows_packages = origin->knows_packages;
+    notebook_share_packages(notebook, origin);
     lineage_join(&notebook->lineage, &origin->lineage);
     (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
     return 0;

@@ -37,15 +37,23 @@ struct notebook_request {
 struct cell_request {
     const char *code;
     size_t code_length;
-    double timeout;  /* seconds, from when the code is sent */
-    json_t *files;   /* as in a run */
-    json_t *imports; /* as in a run: the imports of the code, or NULL; a reference is kept */
+    double timeout;   /* seconds, from when the code is sent */
+    json_t *files;    /* as in a run */
+    json_t *imports;  /* as in a run: the imports of the code, or NULL; a reference is kept */
+    json_t *packages; /* requirements to install for the session first, an array; a reference is
+                         kept; NULL: there are none */
     struct recurrence *recurrence; /* as in a run, for the cell that starts the Python; borrowed
                                       until then, or until it is cancelled */
     void *data;                    /* borrowed */
 
     /* As in a run; or NULL. */
     void (*progress)(void *data, const struct preparation_step *step);
+
+    /* The environment that makes the virtual environment at VENV with PACKAGES, all of the session
+     * (catalog_extend_session); its holder releases it. NULL with ERR.
+     * Only called if there are `packages`. */
+    struct environment *(*extend)(void *data, const char *venv, const json_t *packages,
+                                  struct error *err);
 
     /* The end; called once, unless the cell is cancelled, and never from inside notebook_submit. */
     void (*done)(void *data, const struct run_report *report);

@@ -132,6 +132,8 @@ void notebook_free(struct notebook *notebook)
     turn_deinit(&notebook->turn);
     notebook_link_close(notebook);
     directory_claim_close(&notebook->claim);
+    notebook_packages_release(notebook->coming);
+    notebook_packages_release(notebook->packages);
     working_directory_unref(notebook->directory);
     environment_release(notebook->environment);
     memory_free_strings(notebook->variables);

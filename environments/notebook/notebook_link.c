@@ -117,6 +117,18 @@ int notebook_link_order(struct notebook *notebook, const int descriptors[NOTEBOO
     return 0;
 }
 
+/* Says where the packages of the session are, if its Python does not know that yet. A Jupyter
+ * kernel, which a restart may bring, has no use for them. */
+static int notebook_link_tell_packages(struct notebook *notebook, struct error *err)
+{
+    const struct notebook_packages *packages = notebook->packages;
+
+    if (!packages || notebook->knows_packages || environment_kernel(notebook->environment))
+        return 0;
+    notebook->knows_packages = true;
+    return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);
+}
+
 /* One cell at a time is sent, and its size is bounded: it fits, unless the Python has not read
  * earlier cells. */
 void notebook_link_send(struct notebook *notebook, const struct cell *cell)
@@ -126,7 +138,8 @@ void notebook_link_send(struct notebook *notebook, const struct cell *cell)
 
     if (link->fd < 0)
         return;
-    if (buffer_append_format(&link->out, &err, "%zu\n", cell->request.code_length) < 0 ||
+    if (notebook_link_tell_packages(notebook, &err) < 0 ||
+        buffer_append_format(&link->out, &err, "%zu\n", cell->request.code_length) < 0 ||
         buffer_append(&link->out, cell->code, cell->request.code_length, &err) < 0)
         notebook->channel.broken(notebook);
     else

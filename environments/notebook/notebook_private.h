@@ -41,8 +41,22 @@ struct cell {
     double prepared_at;
     double sent_at; /* when its code went to its Python */
     double ended_at;
-    double cpu_before;          /* seconds that its session had used before it */
-    struct process_usage usage; /* its own */
+    double cpu_before;             /* seconds that its session had used before it */
+    struct process_usage usage;    /* its own */
+    struct environment *extension; /* held: it installs the packages of the cell; or NULL */
+    char *installed;               /* owned: what was installed, in words; or NULL */
+};
+
+/* A virtual environment with the packages that cells have installed for a session, in the annex of
+ * its directory (notebook_packages.c). Copies of the session share it, and count as references,
+ * until they install more. */
+struct notebook_packages {
+    unsigned references;
+    struct notebook_packages *before;    /* a reference: modules of these may be loaded; or NULL */
+    struct working_directory *directory; /* a reference */
+    char *name;                          /* owned; in the annex */
+    char *venv;                          /* owned; its path there */
+    json_t *wanted;                      /* owned: the requirements that it has been asked for */
 };
 
 /* The socket to its Python (notebook_link.c). */
@@ -98,6 +112,10 @@ struct notebook {
     bool is_closed;    /* cannot be found any more: it is freed when it has no Python */
     struct list cells; /* of struct cell; the first one is at work unless it is RESTING */
     unsigned long count;
+    struct notebook_packages *packages; /* a reference; NULL: none are installed */
+    struct notebook_packages *coming;   /* a reference; that its cell installs now, or NULL */
+    bool has_annex;                     /* its Python sees what is put there */
+    bool knows_packages;                /* its Python knows where they are */
     struct environment_waiter waiter;
     struct directory_claim claim;
     struct turn turn;   /* of each cell; its execution is the Python */
@@ -148,6 +166,22 @@ void cell_tell_step(struct environment_waiter *waiter, const struct preparation_
 
 /* Reports the end of CELL to its caller, and frees it (notebook_end.c). */
 void cell_finish(struct cell *cell);
+
+/* Starts to install the packages of the current cell, unless they are there. See base/outcome.h;
+ * the waiter of NOTEBOOK is told. */
+enum outcome notebook_install(struct notebook *notebook, struct error *err);
+
+/* The packages of the current cell are installed. */
+void notebook_note_packages(struct notebook *notebook);
+
+/* NOTEBOOK, which has no Python, takes the packages of OTHER, whose Python ends. */
+void notebook_take_packages(struct notebook *notebook, struct notebook *other);
+
+/* NOTEBOOK begins with the packages of OTHER, and OTHER keeps them. */
+void notebook_share_packages(struct notebook *notebook, const struct notebook *other);
+
+/* Harmless for NULL. The last one removes them. */
+void notebook_packages_release(struct notebook_packages *packages);
 
 /* Makes the socket; *RET_THEIRS, owned by the caller, is the end of its Python. */
 int notebook_link_open(struct notebook *notebook, int *ret_theirs, struct error *err);

@@ -202,6 +202,7 @@ int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
     if (notebooks_check_closing(notebooks, notebook->owner, err) < 0)
         return -1;
     renewed = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
+    notebook_take_packages(renewed, notebook);
     handle = renewed->handle;
     renewed->handle = notebook->handle;
     notebook->handle = handle;

@@ -196,6 +196,14 @@ static int make_way(struct venv_builder *builder)
     return error_set_errno(&builder->error, errno, "cannot move %s", builder->plan.path);
 }
 
+/* A session still uses the old one. */
+static void venv_builder_put_back(const struct venv_builder *builder)
+{
+    AUTO_FREE char *old = memory_format("%s/old", builder->scratch.path);
+
+    (void)rename(old, builder->plan.path);
+}
+
 /* A server with another state directory may have been faster: then its venv is used. */
 static int move_tree(struct venv_builder *builder, const char *tree)
 {
@@ -203,7 +211,9 @@ static int move_tree(struct venv_builder *builder, const char *tree)
         return -1;
     if (rename(tree, builder->plan.path) == 0 || errno == ENOTEMPTY || errno == EEXIST)
         return 0;
-    return error_set_errno(&builder->error, errno, "cannot make %s", builder->plan.path);
+    error_set_errno(&builder->error, errno, "cannot make %s", builder->plan.path);
+    venv_builder_put_back(builder);
+    return -1;
 }
 
 /* The installer has made its programs for the venv that it was run in. */

@@ -3,8 +3,10 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "environments/real_path.h"
 #include "environments/venv/definition.h"
 #include "environments/venv/record.h"
+#include "environments/workplace/working_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,19 +20,28 @@
 
 enum { SCRATCH_TRIES = 10 }; /* the last holder may remove it just when we open it */
 
+/* This is the venv of a session: no packages come into it after it was made. */
+static bool venv_place_is_annexed(const char *path, const char *state)
+{
+    AUTO_FREE char *annexes = state ? memory_format("%s/" ANNEXES_NAME, state) : NULL;
+
+    return annexes && real_path_is_in(path, annexes);
+}
+
 void venv_place_find(struct venv_place *ret, const struct venv_definition *definition,
                      const struct venv_packages *packages, const char *state)
 {
     char *key = venv_definition_key(definition, packages);
     char *own = venv_definition_path(definition);
     char *path = own ? own : memory_format("%s/venvs/%s", state, key);
+    const bool is_ours = !own || venv_place_is_annexed(own, state);
 
     *ret = (struct venv_place){
         .key = key,
         .path = path,
         .python = memory_format("%s/bin/python", path),
-        .kept = own && state ? venv_record_place(state, path) : NULL,
-        .is_ours = !own,
+        .kept = !is_ours && state ? venv_record_place(state, path) : NULL,
+        .is_ours = is_ours,
     };
 }
 

@@ -1,5 +1,5 @@
-/* Where a virtual environment is: at the operator's path, or in the state directory under its key,
- * so that the same definition finds the same venv again. */
+/* Where a virtual environment is: at the operator's path; in the state directory under its key, so
+ * that the same definition finds the same venv again; or in an annex (working_directory_annex). */
 #pragma once
 
 #include "base/error.h"

@@ -64,6 +64,7 @@ void working_directory_free(struct working_directory *directory)
     free(directory->handle);
     free(directory->path);
     free(directory->newest_code);
+    free(directory->annex);
     free(directory);
 }
 
@@ -249,9 +250,11 @@ static void discard_at_once(struct working_directory *directory)
 
     if (folder < 0 || directory->fd < 0 || working_directory_lock(directory, LOCK_EX) < 0)
         return;
-    if (is_in_place(directory) &&
-        sweep_discard(directory->workplace, folder, directory->handle) == 0)
-        sweep_hurry(directory->workplace);
+    if (!is_in_place(directory) ||
+        sweep_discard(directory->workplace, folder, directory->handle) < 0)
+        return;
+    sweep_forget_annex(directory->workplace, directory->handle);
+    sweep_hurry(directory->workplace);
 }
 
 void working_directory_unref(struct working_directory *directory)

@@ -32,6 +32,12 @@ struct workplace_settings {
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
 void workplace_free(struct workplace *workplace);
 
+#define ANNEXES_NAME "packages" /* of the root for annexes in the state directory */
+
+/* From now on each directory has an annex (working_directory_annex) under ROOT, like the root of
+ * the settings. */
+int workplace_open_annexes(struct workplace *workplace, const char *root, struct error *err);
+
 /* Sets the isolations whose runs may work at the configured path from now on. */
 void workplace_set_isolations(struct workplace *workplace, unsigned isolations);
 
@@ -77,6 +83,15 @@ void working_directory_unref(struct working_directory *directory);
 const char *working_directory_path(const struct working_directory *directory);
 int working_directory_fd(const struct working_directory *directory); /* borrowed */
 const char *working_directory_handle(const struct working_directory *directory);
+
+/* The annex of DIRECTORY: a directory of the server, in which each session of DIRECTORY has a
+ * directory for its packages. Every sandbox of DIRECTORY shows it read-only, so that a Python that
+ * waits can become a session. It goes with DIRECTORY, and at the latest with the server. NULL:
+ * there is none. Borrowed. */
+const char *working_directory_annex(struct working_directory *directory);
+
+/* Begins to remove the directory NAME in the annex of DIRECTORY. */
+void working_directory_clear_annex(struct working_directory *directory, const char *name);
 
 /* The share of the principal of DIRECTORY. It is never used up by a configured directory. */
 struct disk_share working_directory_share(const struct working_directory *directory);

@@ -224,6 +224,7 @@ void workplace_free(struct workplace *workplace)
         close(workplace->private_fd);
     }
     sweep_stop(workplace);
+    workplace_free(workplace->annexes);
     disk_ledger_deinit(&workplace->ledger);
     if (workplace->root_fd >= 0)
         close(workplace->root_fd);

@@ -66,6 +66,8 @@ struct workplace {
     struct disk_ledger ledger; /* of the directories under the root */
     struct disk_survey survey;
     uint64_t (*free_bytes)(int fd); /* of the disk that FD is on, for everybody */
+    struct workplace *annexes;      /* owned: a workplace whose private directory holds them; NULL:
+                                       there are none */
 };
 
 struct working_directory {
@@ -78,6 +80,7 @@ struct working_directory {
     char *handle; /* owned */
     char *path;   /* owned */
     int fd;       /* owned; locked: shared while it is used */
+    char *annex;  /* owned; or NULL */
     unsigned claims;
     bool is_exclusive;    /* the only claim executes script.py itself */
     char *newest_code;    /* owned; of the newest call, unless script.py holds it already */
@@ -143,6 +146,9 @@ void sweep_hurry(struct workplace *workplace);
 
 /* Ends it. Empties the trash as far as that is possible in a moment. */
 void sweep_stop(struct workplace *workplace);
+
+/* Removes the empty annex of the working directory HANDLE, which is in the trash. */
+void sweep_forget_annex(const struct workplace *workplace, const char *handle);
 
 /* Moves the directory NAME in PARENT to the trash. */
 int sweep_discard(struct workplace *workplace, int parent, const char *name);

@@ -70,6 +70,12 @@ int sweep_discard(struct workplace *workplace, int parent, const char *name)
     return 0;
 }
 
+void sweep_forget_annex(const struct workplace *workplace, const char *handle)
+{
+    if (workplace->annexes)
+        (void)unlinkat(workplace->annexes->private_fd, handle, AT_REMOVEDIR);
+}
+
 /* True when there is nothing in the directory FD to go on with. Requests that stand alone leave
  * many of these. */
 static bool is_bare(int fd)
@@ -107,7 +113,8 @@ static void consider_directory(struct workplace *workplace, int folder, const ch
 
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !workplace_sweep_is_expired(workplace, fd))
         return;
-    (void)sweep_discard(workplace, folder, name); /* or with the next sweep */
+    if (sweep_discard(workplace, folder, name) == 0) /* else with the next sweep */
+        sweep_forget_annex(workplace, name);
 }
 
 /* Moves the private directory of a server that has ended to the trash. */

@@ -133,7 +133,8 @@ class JupyterCodeExecutor(SessionExecutor, Component[JupyterConfig]):
             result = await self._cell(block, cancellation_token)
             if result.status == "timeout":
                 raise asyncio.TimeoutError(result.text)
-            outputs += filter(None, [result.stdout, result.stderr] if result.structured else [result.text])
+            has_run = result.structured and result.structured["returncode"] is not None
+            outputs += filter(None, [result.stdout, result.stderr] if has_run else [result.text])
             files += [pathlib.Path(path) for _, path in cells.output_files(result, self._output_dir)]
             exit_code = 1 if result.is_error else 0
             if result.is_error:

@@ -2,11 +2,17 @@
 
 import json
 import os
+import sys
 
 import drawings
+import installed
 import package
 import pytest
 import suites
+
+sys.path.append(str(installed.ROOT / "tests" / "integration"))
+
+import wheels  # noqa: E402
 
 LOCAL = "LocalCommandLineCodeExecutor"
 JUPYTER = "JupyterCodeExecutor"
@@ -207,6 +213,16 @@ def test_variables_stay_and_the_value_of_a_last_expression_is_shown(jupyter):
         word in failed["output"] for word in ("kept", "also", "ZeroDivisionError: division by zero"))
     assert "\x1b" not in failed["output"]
     assert after["output"] == "6\n"
+
+
+def test_a_cell_installs_packages_for_its_session(jupyter, tmp_path):
+    (tmp_path / "packages").mkdir()
+    wheels.wheel(tmp_path / "packages", "gadget")
+    with wheels.Index(tmp_path / "packages") as index:
+        first, later, failed = jupyter([["python", "%pip install gadget\nimport gadget\ngadget.VERSION"]], [["python", "gadget.VERSION"]],
+                                       [["python", "!pip install nothing-like-it"]], environment={"PIP_INDEX_URL": index.url})
+    assert (first["exit_code"], first["output"], later["output"]) == (0, "'1.0'\n", "'1.0'\n"), first
+    assert failed["exit_code"] == 1 and "nothing-like-it" in failed["output"]
 
 
 def test_a_timeout_raises_with_what_was_printed_and_the_variables_stay(jupyter):

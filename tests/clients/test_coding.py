@@ -1,10 +1,15 @@
 """The executors of AutoGen 0.2 that AG2 has kept, by a changed import, with AG2's own agents."""
 
 import json
+import sys
 
 import installed
 import package
 import pytest
+
+sys.path.append(str(installed.ROOT / "tests" / "integration"))
+
+import wheels  # noqa: E402
 
 PROGRAM = """
 import json, os, sys
@@ -18,11 +23,11 @@ def run(executor, *blocks):
 """
 
 
-def program(tmp_path, text):
-    """What TEXT prints, as JSON, run behind PROGRAM by a Python with AG2."""
+def program(tmp_path, text, **more):
+    """What TEXT prints, as JSON, run behind PROGRAM by a Python with AG2 and with the variables MORE."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM + text)
-    return json.loads(package.run("ag2", path, home=tmp_path).splitlines()[-1])
+    return json.loads(package.run("ag2", path, home=tmp_path, **more).splitlines()[-1])
 
 
 def test_an_agent_executes_the_blocks_of_a_message_and_answers(tmp_path):
@@ -108,6 +113,27 @@ print(json.dumps([*seen, run(executor, ("python", "x"))]))
     assert late["exit_code"] == 1 and "timed out" in late["output"] and "partly" in late["output"]
     assert after["output"] == "6\n"
     assert gone["exit_code"] == 1 and "NameError" in gone["output"]
+
+
+def test_a_cell_installs_packages_for_its_session(tmp_path):
+    (tmp_path / "packages").mkdir()
+    wheels.wheel(tmp_path / "packages", "gadget")
+    with wheels.Index(tmp_path / "packages") as index:
+        installed_one, later, failed, gone = program(tmp_path, """
+from pyexecd.coding import JupyterCodeExecutor, LocalJupyterServer
+os.mkdir("out")
+embedded = EmbeddedIPythonCodeExecutor(output_dir="out", timeout=60)
+seen = [run(embedded, ("python", "!pip install gadget\\nimport gadget; gadget.VERSION")),
+        run(embedded, ("python", "gadget.VERSION")),
+        run(embedded, ("python", "%pip install nothing-like-it"))]
+with LocalJupyterServer() as server:
+    seen.append(run(JupyterCodeExecutor(server, output_dir="out"), ("python", "import gadget")))
+print(json.dumps(seen))
+""", PIP_INDEX_URL=index.url)
+    assert (installed_one["exit_code"], installed_one["output"]) == (0, "'1.0'\n"), installed_one
+    assert later["output"] == "'1.0'\n"
+    assert failed["exit_code"] == 1 and "nothing-like-it" in failed["output"]
+    assert gone["exit_code"] == 1 and "No module named 'gadget'" in gone["output"]
 
 
 def test_executors_of_a_jupyter_server_have_a_session_each_and_end_with_it(tmp_path):

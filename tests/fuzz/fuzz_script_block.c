@@ -1,6 +1,6 @@
 /* Input: a script. What its block asks for are strings, and asked in a block of our own they are
- * the same; cleaning, splitting into lines and listing what it defines and imports end inside of
- * the text. */
+ * the same; cleaning, splitting into lines, taking out lines that install and listing what it
+ * defines and imports end inside of the text. */
 #undef NDEBUG
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -8,6 +8,7 @@
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/function_list.h"
 #include "server/tools/code/import_names.h"
+#include "server/tools/code/pip_line.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 
@@ -61,6 +62,26 @@ static void check_cleaning(const char *code, size_t length)
     code_cleaning_deinit(&cleaned);
 }
 
+/* Lines that install are taken whole, and once. */
+static void check_packages(char *code, size_t length)
+{
+    const size_t lines = count_lines(code, length);
+    struct error err = ERROR_INIT;
+    json_t *packages;
+
+    if (pip_lines_read(code, length, &packages, &err) < 0) {
+        assert(!packages && *err.message);
+        return;
+    }
+    if (!packages)
+        return;
+    assert(json_array_size(packages) > 0);
+    json_decref(packages);
+    pip_lines_blank(code, length);
+    assert(count_lines(code, length) == lines);
+    assert(pip_lines_read(code, length, &packages, &err) == 0 && !packages);
+}
+
 /* JSON's arrays of strings are TOML's, but for a slash, which jansson leaves alone. */
 static void check_block(const json_t *definition)
 {
@@ -90,5 +111,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_cleaning(code, length);
     if (script_block_read(code, length, &definition, &err) == 0 && definition)
         check_block(definition);
+    check_packages(code, length);
     return 0;
 }

@@ -417,6 +417,41 @@ def test_the_environment_of_a_scripts_block_is_shown_and_asked_for_again():
         assert '"nothing-like-it"' in asked["message"]
 
 
+INSTALL = "%pip install nothing-like-it"
+
+
+def begun(someone, *answers):
+    result, _ = someone.call({"code": "x = 1", "session": "new"}, *answers)
+    return result["structuredContent"]["session"]["name"]
+
+
+def test_what_a_cell_installs_is_asked_about_as_what_a_definition_installs():
+    with person("2025-11-25", environments={"system": {"type": "system", "approval": "never"}}, sessions={}) as someone:
+        name = begun(someone)
+        result, (asked,) = someone.call({"code": INSTALL, "session": name}, {"action": "decline"})
+        assert result["isError"]
+        assert "\nPackages that are installed for the session first:\n\n    1 | nothing-like-it\n" in asked["message"]
+        assert INSTALL in asked["message"]
+
+
+def test_no_package_is_hidden_by_many_others_or_by_code():
+    names = [f"{'a' * 60}{number}" for number in range(90)]
+    with person("2025-11-25", environments={"system": {"type": "system", "approval": "never"}}, sessions={}) as someone:
+        name = begun(someone)
+        code = "".join(f"x = '{'y' * 500}'\n%pip install {name}\n" for name in names)
+        _, (asked,) = someone.call({"code": code, "session": name}, {"action": "decline"})
+        assert [each for each in names if f" | {each}\n" not in asked["message"]] == []
+
+
+def test_first_asks_about_each_set_of_packages():
+    with person("2025-11-25", "first", sessions={}) as someone:
+        name = begun(someone, ACCEPT)
+        someone.call({"code": "print(1)", "session": name})
+        someone.call({"code": INSTALL, "session": name}, {"action": "decline"})
+        someone.call({"code": f"{INSTALL} other", "session": name}, {"action": "decline"})
+        someone.call({"code": "print(1)", "session": name})
+
+
 # What is shown
 
 

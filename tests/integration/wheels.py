@@ -22,10 +22,10 @@ def metadata(name, version, requires=()):
     return "\n".join(lines + [f"Requires-Dist: {each}" for each in requires]) + "\n"
 
 
-def wheel(folder, name, version="1.0", requires=(), modules=None, programs=None):
+def wheel(folder, name, version="1.0", requires=(), modules=None, programs=None, lists=()):
     """Writes a wheel of pure Python and returns its path. MODULES is file name -> source; without
     it there is one named like the package, whose VERSION is its version. PROGRAMS is name -> the
-    function that it calls, as "gadget:main"."""
+    function that it calls, as "gadget:main". Its list of files LISTS more than it has."""
     modules = modules or {f"{name}.py": f"VERSION = {version!r}\n"}
     information = f"{name}-{version}.dist-info"
     files = {**modules, f"{information}/METADATA": metadata(name, version, requires),
@@ -35,7 +35,7 @@ def wheel(folder, name, version="1.0", requires=(), modules=None, programs=None)
         files[f"{information}/entry_points.txt"] = "[console_scripts]\n" + "".join(
             f"{program} = {function}\n" for program, function in programs.items())
     record = [f"{file},sha256={record_hash(text)},{len(text.encode())}"
-              for file, text in files.items()]
+              for file, text in files.items()] + [f"{file},," for file in lists]
     files[f"{information}/RECORD"] = "\n".join([*record, f"{information}/RECORD,,"]) + "\n"
     path = pathlib.Path(folder) / f"{name}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:

@@ -3,6 +3,7 @@
 #include "base/coding_line.h"
 #include "base/memory.h"
 #include "server/tools/code/code_fence.h"
+#include "server/tools/code/pip_line.h"
 #include "server/tools/code/python_source.h"
 
 #include <stdlib.h>
@@ -66,15 +67,27 @@ static size_t code_cleaning_mark(const char *code, size_t length)
     return length >= strlen(mark) && memcmp(code, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
 }
 
+/* Makes the text a copy that may be changed. */
+static void code_cleaning_own(struct code_cleaning *cleaning)
+{
+    if (!cleaning->copy)
+        cleaning->copy = code_cleaning_copy(cleaning->text, cleaning->length);
+    cleaning->text = cleaning->copy;
+}
+
 static void code_cleaning_do_magic(struct code_cleaning *cleaning)
 {
     cleaning->had_magic = code_cleaning_has_magic(cleaning->text, cleaning->length);
     if (!cleaning->had_magic)
         return;
-    if (!cleaning->copy)
-        cleaning->copy = code_cleaning_copy(cleaning->text, cleaning->length);
-    cleaning->text = cleaning->copy;
+    code_cleaning_own(cleaning);
     code_cleaning_blank_magic(cleaning->copy, cleaning->length);
+}
+
+void code_cleaning_take_packages(struct code_cleaning *cleaning)
+{
+    code_cleaning_own(cleaning);
+    pip_lines_blank(cleaning->copy, cleaning->length);
 }
 
 static void code_cleaning_do_coding(struct code_cleaning *cleaning)

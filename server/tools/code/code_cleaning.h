@@ -16,4 +16,7 @@ struct code_cleaning {
 
 /* CODE is NUL-terminated. Removed lines leave blanks, so that line numbers stay. */
 void code_cleaning_do(struct code_cleaning *ret, const char *code, size_t length);
+
+/* Leaves out the lines that install packages (pip_line.h), which the server has done. */
+void code_cleaning_take_packages(struct code_cleaning *cleaning);
 void code_cleaning_deinit(struct code_cleaning *cleaning);

@@ -1,10 +1,10 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "server/tools/code/pip_line.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/hints/hint_table.h"
 #include "server/tools/hints/package_advice.h"
-#include "server/tools/hints/pip_line.h"
 
 #include <string.h>
 

@@ -186,6 +186,25 @@ static char *package_advice_type(const struct hint_facts *facts, const json_t *p
     return memory_format("To have it, add --with %s.", list);
 }
 
+/* A cell of a session of this caller may install packages (python/python_session.h). */
+static bool package_advice_is_for_session(const struct hint_facts *facts)
+{
+    return facts->run->setting->session && facts->rules && facts->environment->ops->needs &&
+           !environment_kernel(facts->environment);
+}
+
+/* The variables of the session stay. */
+static char *package_advice_install(const json_t *packages)
+{
+    AUTO_FREE char *list = packages ? json_list(packages) : NULL;
+    AUTO_FREE char *words = memory_copy_string(list ? list : "PACKAGE");
+
+    for (char *at = words; (at = strstr(at, ", "));)
+        memmove(at, at + 1, strlen(at));
+    return memory_format("To have %s, begin a cell with %%pip install %s",
+                         packages ? "that" : "packages", words);
+}
+
 char *package_advice(const struct hint_facts *facts, const json_t *packages)
 {
     const struct environment *environment = package_advice_find(facts, packages);
@@ -193,6 +212,8 @@ char *package_advice(const struct hint_facts *facts, const json_t *packages)
 
     if (facts->is_at_terminal)
         return package_advice_type(facts, packages);
+    if (package_advice_is_for_session(facts))
+        return package_advice_install(packages);
     if (environment)
         return memory_format("Environment \"%s\" has %s: call with environment: \"%s\"%s.",
                              environment->name, list, environment->name, hint_new_session(facts));

@@ -34,11 +34,13 @@ static void approvals_add(struct approvals *approvals, const char *key)
     json_object_set_new(approvals->given, key, json_true());
 }
 
-/* The digest of the caller and the environment. It changes with the configuration of the
- * environment. */
-static void digest_place(const struct invocation *invocation, const struct environment *environment,
-                         char ret[DIGEST_TEXT_BYTES])
+/* The digest of the caller, the environment and the packages that are installed first. It changes
+ * with the configuration of the environment. */
+static void digest_place(const struct invocation *invocation,
+                         const struct approval_subject *subject, char ret[DIGEST_TEXT_BYTES])
 {
+    const struct environment *environment = subject->environment;
+    AUTO_FREE char *packages = subject->packages ? json_dumps(subject->packages, 0) : NULL;
     char made_from[DIGEST_TEXT_BYTES];
     struct digest digest;
 
@@ -47,6 +49,8 @@ static void digest_place(const struct invocation *invocation, const struct envir
     digest_add_string(&digest, invocation->caller->principal->name);
     digest_add_string(&digest, environment->name);
     digest_add_string(&digest, made_from);
+    if (packages)
+        digest_add_string(&digest, packages);
     digest_finish(&digest, ret);
 }
 
@@ -237,7 +241,7 @@ bool approval_settle(struct invocation *invocation, const struct approval_subjec
 
     if (question.policy == APPROVAL_NEVER)
         return true;
-    digest_place(invocation, subject->environment, question.place);
+    digest_place(invocation, subject, question.place);
     if (question.policy == APPROVAL_FIRST && json_object_get(approvals->given, question.place))
         return true;
     question.text = approval_text(subject);

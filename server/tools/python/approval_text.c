@@ -16,7 +16,7 @@
 
 enum {
     FACT_BYTES = 2000, /* of one line; only a definition in a call can be that long */
-    TEXT_BYTES = 4 * LISTING_ROOM_BYTES, /* enough for three listings and the other lines */
+    TEXT_BYTES = 5 * LISTING_ROOM_BYTES, /* enough for four listings and the other lines */
 };
 
 /* FACT may contain any characters from a configuration or a call. */
@@ -101,6 +101,21 @@ static void append_definition(struct buffer *text, const json_t *definition)
     code_listing_append(text, json, strlen(json));
 }
 
+/* One on each line. A cell with more than a listing shows whole is refused (code/pip_line.c). */
+static void approval_text_add_packages(struct buffer *text, const json_t *packages)
+{
+    struct buffer lines;
+    const json_t *package;
+    size_t i;
+
+    buffer_init(&lines, TEXT_BYTES);
+    json_array_foreach (packages, i, package)
+        buffer_print(&lines, "%s\n", json_string_value(package));
+    buffer_print(text, "\nPackages that are installed for the session first:\n\n");
+    code_listing_append(text, buffer_bytes(&lines), buffer_length(&lines));
+    buffer_deinit(&lines);
+}
+
 /* A script can import them, so they are shown like code. */
 static void append_files(struct buffer *text, const json_t *files)
 {
@@ -154,6 +169,8 @@ char *approval_text(const struct approval_subject *subject)
                             "question. Once: they are asked about again.\n");
     if (subject->definition)
         append_definition(&text, subject->definition);
+    if (subject->packages)
+        approval_text_add_packages(&text, subject->packages);
     if (subject->files)
         append_files(&text, subject->files);
     append_code(&text, subject, listing.left_out);

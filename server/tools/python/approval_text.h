@@ -15,9 +15,10 @@ struct approval_subject {
     const json_t *definition;   /* if the call defines the environment, else NULL */
     double timeout;             /* seconds */
     const char *directory;      /* its working directory, described in words */
-    const char *session; /* its session, described in words; NULL: the code runs in a Python of
-                            its own */
-    const json_t *files; /* files that are put into the directory first, or NULL */
+    const char *session;    /* its session, described in words; NULL: the code runs in a Python of
+                               its own */
+    const json_t *packages; /* that are installed for the session first, or NULL */
+    const json_t *files;    /* files that are put into the directory first, or NULL */
     const char *code;
     size_t length;
 };

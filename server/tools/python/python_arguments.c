@@ -95,8 +95,8 @@ static void python_arguments_describe_session(json_t *properties, const struct p
             "\"new\" keeps the Python of this call. The result names the session; pass that name "
             "to go on with its variables, imports and directory. The value of a last expression is "
             "printed, and `await` works. A timeout interrupts the code and keeps the variables. "
-            "Sessions end with the server, and %s after their last use.",
-            idle));
+            "%sSessions end with the server, and %s after their last use.",
+            offer->rules ? "A line `%pip install NAME` installs a package for it. " : "", idle));
 }
 
 void python_arguments_describe(json_t *schema, const struct python_offer *offer)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/state.h"
+#include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/notebook/notebooks.h"
@@ -11,6 +12,7 @@
 #include "environments/workplace/working_directory.h"
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/import_names.h"
+#include "server/tools/code/pip_line.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/invocation.h"
@@ -50,6 +52,7 @@ struct python_call {
     struct python_request request;
     struct code_cleaning code; /* of the request */
     json_t *from_block;        /* the environment that a block in the code asks for, or NULL */
+    json_t *packages;          /* that a cell installs first, or NULL; owned */
     struct run_setting setting;
     struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
     struct cell *cell; /* ... borrowed from its session */
@@ -97,6 +100,7 @@ static void python_call_free(struct python_call *call)
 {
     code_cleaning_deinit(&call->code);
     json_decref(call->from_block);
+    json_decref(call->packages);
     free(call->session);
     free(call);
 }
@@ -220,6 +224,16 @@ static int python_call_choose_timeout(struct python_call *call, struct error *er
     return 0;
 }
 
+static int python_call_read_packages(struct python_call *call, struct error *err)
+{
+    const struct python_request *request = &call->request;
+
+    if (!python_session_installs(call->host, call->invocation->caller, request,
+                                 call->setting.environment))
+        return 0;
+    return pip_lines_read(request->code, request->code_length, &call->packages, err);
+}
+
 static int python_call_choose(struct python_call *call, struct error *err)
 {
     if (python_call_check_code(&call->request, err) < 0)
@@ -230,7 +244,9 @@ static int python_call_choose(struct python_call *call, struct error *err)
         provided_files_check(call->request.files, call->setting.environment->settings.disk, err) <
             0)
         return -1;
-    return python_call_choose_timeout(call, err);
+    if (python_call_choose_timeout(call, err) < 0)
+        return -1;
+    return python_call_read_packages(call, err);
 }
 
 /* Asking */
@@ -247,6 +263,18 @@ static char *python_call_describe_directory(const struct python_call *call)
     return memory_copy_string("a temporary one of this client's");
 }
 
+/* Packages need the approval that a definition with packages needs. */
+static enum approval_policy python_call_least_approval(const struct python_call *call)
+{
+    const enum approval_policy own =
+        python_session_approval(call->host, call->invocation->caller, &call->request);
+    const struct caller_rules *rules = call->packages ? call->host->settings.rules : NULL;
+    const enum approval_policy defined =
+        rules ? caller_rules_settings(rules)->approval : APPROVAL_NEVER;
+
+    return own > defined ? own : defined;
+}
+
 static bool python_call_is_approved(struct python_call *call)
 {
     struct tool_caller *caller = call->invocation->caller;
@@ -259,7 +287,8 @@ static bool python_call_is_approved(struct python_call *call)
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
-                               .least = python_session_approval(call->host, caller, &call->request),
+                               .least = python_call_least_approval(call),
+                               .packages = call->packages,
                                .definition = call->request.definition,
                                .timeout = call->setting.timeout,
                                .directory = directory,
@@ -373,6 +402,20 @@ static bool python_call_changes_variables(const struct python_call *call)
     return false;
 }
 
+/* Rules may have gone while the cell waited. */
+static struct environment *python_call_extend(void *data, const char *venv, const json_t *packages,
+                                              struct error *err)
+{
+    const struct python_call *call = data;
+    const struct python_settings *settings = &call->host->settings;
+
+    if (settings->rules)
+        return catalog_extend_session(settings->catalog, call->setting.environment, venv, packages,
+                                      settings->rules, err);
+    error_set(err, ERROR_INVALID_ARGUMENTS, "this server lets no call install packages");
+    return NULL;
+}
+
 static int python_call_submit_cell(struct python_call *call, struct notebook *notebook)
 {
     AUTO_JSON json_t *imports = import_names_read(call->request.code, call->request.code_length);
@@ -388,9 +431,11 @@ static int python_call_submit_cell(struct python_call *call, struct notebook *no
             .timeout = call->setting.timeout,
             .files = call->request.files,
             .imports = imports,
+            .packages = call->packages,
             .recurrence = python_call_changes_variables(call) ? NULL : python_call_recurrence(call),
             .data = call,
             .progress = python_call_on_step,
+            .extend = python_call_extend,
             .done = python_call_on_done,
         });
     return 0;
@@ -447,6 +492,16 @@ static int python_call_submit(struct python_call *call, struct error *err)
     return ret;
 }
 
+/* The code runs without the lines that have named them. */
+static void python_call_take_packages(struct python_call *call)
+{
+    if (!call->packages)
+        return;
+    code_cleaning_take_packages(&call->code);
+    call->request.code = call->code.text;
+    call->request.code_length = call->code.length;
+}
+
 static enum outcome python_call_begin(struct python_call *call, struct error *err)
 {
     if (python_call_choose(call, err) < 0)
@@ -455,6 +510,7 @@ static enum outcome python_call_begin(struct python_call *call, struct error *er
     run_account_begin(call->invocation, &call->request, &call->setting);
     if (!python_call_is_approved(call))
         return OUTCOME_READY;
+    python_call_take_packages(call);
     if (python_call_submit(call, err) < 0)
         return OUTCOME_FAILED;
     python_call_set_state(call, PYTHON_CALL_RUNNING);

@@ -8,6 +8,7 @@
 #include "server/tools/caller.h"
 #include "server/tools/limits.h"
 #include "server/tools/python/python_host.h"
+#include "server/tools/python/python_offer.h"
 
 #include <string.h>
 #include <time.h>
@@ -138,6 +139,15 @@ enum approval_policy python_session_approval(const struct python_host *host,
     if (notebook)
         (void)python_session_judge(host, caller, notebook, &policy, &ignored);
     return policy;
+}
+
+bool python_session_installs(const struct python_host *host, const struct tool_caller *caller,
+                             const struct python_request *request,
+                             const struct environment *environment)
+{
+    return (request->session || request->fork) && environment->ops->needs &&
+           !environment_kernel(environment) &&
+           python_offer_for(&host->settings, caller->principal).rules;
 }
 
 /* Its files are those of one isolation. */

@@ -39,6 +39,12 @@ enum approval_policy python_session_approval(const struct python_host *host,
                                              const struct tool_caller *caller,
                                              const struct python_request *request);
 
+/* True when a cell of REQUEST in ENVIRONMENT may install packages (code/pip_line.h): CALLER may
+ * define environments that have some, and ENVIRONMENT is a Python of this machine. */
+bool python_session_installs(const struct python_host *host, const struct tool_caller *caller,
+                             const struct python_request *request,
+                             const struct environment *environment);
+
 /* The environment for a new Python of NOTEBOOK, as it is configured today. Borrowed until the loop
  * goes on. NULL with ERR: CALLER may not use it any more, or it is no longer for the directory. */
 struct environment *python_session_renew(const struct python_host *host,

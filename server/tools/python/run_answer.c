@@ -76,6 +76,16 @@ static json_t *run_answer_hints(const struct invocation *invocation, const struc
     return hints;
 }
 
+/* INSTALLED: "gadget 1.0"; or NULL. */
+static void run_answer_add_packages(json_t *lines, const char *installed)
+{
+    if (installed)
+        json_array_append_new(
+            lines, json_string_format("Installed for this session: %s. What was imported before "
+                                      "stays as it is until manage_sessions restarts it.",
+                                      installed));
+}
+
 /* Adds facts about the session, if there is one, for the model. */
 static void run_answer_add_session(json_t *lines, const struct invocation *invocation,
                                    const struct run_facts *facts)
@@ -85,6 +95,7 @@ static void run_answer_add_session(json_t *lines, const struct invocation *invoc
 
     if (!name)
         return;
+    run_answer_add_packages(lines, facts->report->installed);
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
     else if (!invocation->client.sends_code_alone && (!asked || strcmp(asked, name) != 0))

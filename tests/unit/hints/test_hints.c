@@ -402,9 +402,9 @@ SHOW(test_what_a_library_needs_for_more, //
 
 SHOW(test_cells, //
      {"import yaml", CELL_FRAME(1) "ModuleNotFoundError: No module named 'yaml'\n",
-      "call with environment_definition: {\"type\": \"venv\", \"pip_packages\": [\"pyyaml\"]}, "
-      "session: \"new\"",
-      NULL, NULL, MAY_DEFINE | IN_CELL},
+      "To have that, begin a cell with %pip install pyyaml", NULL, NULL, MAY_DEFINE | IN_CELL},
+     {"import yaml", CELL_FRAME(1) "ModuleNotFoundError: No module named 'yaml'\n",
+      "Calls cannot ask for packages here", NULL, NULL, IN_CELL},
      {"import found_tool", CELL_FRAME(1) "ModuleNotFoundError: No module named 'found_tool'\n",
       "call with environment: \"large\", session: \"new\".", NULL, NULL, HAS_LARGE | IN_CELL},
      {"import yaml",

@@ -50,6 +50,23 @@ static void test_a_venv_of_ours_is_in_the_state_directory(void **state)
     assert_null(place.aside);
 }
 
+static void test_a_venv_in_an_annex_is_ours(void **state)
+{
+    AUTO(venv_place_deinit) struct venv_place elsewhere = find_place(*state, "packages-of-mine/a");
+    AUTO_FREE char *path = memory_format("%s/packages/a/b", (char *)*state);
+    struct error err = ERROR_INIT;
+
+    shell(*state, "mkdir packages");
+    AUTO(venv_place_deinit) struct venv_place place = find_place(*state, "packages/a/b");
+
+    assert_false(elsewhere.is_ours);
+    assert_true(place.is_ours);
+    assert_string_equal(place.path, path);
+    assert_null(place.kept);
+    assert_int_equal(venv_place_prepare(&place, "0123456789", &err), 0);
+    assert_null(place.aside);
+}
+
 static void test_one_at_the_operators_path_is_made_beside_it(void **state)
 {
     AUTO(venv_place_deinit) struct venv_place place = find_place(*state, "new/lab");
@@ -145,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_venv_of_ours_is_in_the_state_directory),
+        TEST(test_a_venv_in_an_annex_is_ours),
         TEST(test_one_at_the_operators_path_is_made_beside_it),
         TEST(test_an_empty_directory_may_be_there),
         TEST(test_nothing_is_made_over_other_files),
