@@ -12,7 +12,6 @@
 #include "environments/catalog/survey.h"
 #include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
-#include "environments/packages/packages_definition.h"
 #include "environments/sandbox_policy.h"
 #include "environments/venv/sweep.h"
 
@@ -410,6 +409,17 @@ static int blame_key(const char *key, const struct error *cause, struct error *e
                      text_or_none(key), cause->message);
 }
 
+/* Keeps ENVIRONMENT (taken, or NULL) of OWNER under DIGEST. Returns it. */
+static struct environment *catalog_keep(struct catalog *catalog, const char *digest,
+                                        const char *owner, struct environment *environment)
+{
+    if (!environment)
+        return NULL;
+    shelf_put(catalog->shelf, digest, owner, environment);
+    environment_begin(environment);
+    return environment;
+}
+
 /* The environment for a definition of OWNER that has passed the rules. Borrowed, or NULL. */
 static struct environment *catalog_shelve(struct catalog *catalog, const char *owner,
                                           const struct caller_rules *rules,
@@ -428,14 +438,12 @@ static struct environment *catalog_shelve(struct catalog *catalog, const char *o
     environment =
         catalog_make(catalog, CATALOG_DEFINED_NAME, definition->definition,
                      caller_rules_settings(rules), copy_strings(definition->paths), &key, &cause);
-    if (!environment) {
+    if (environment)
+        environment->settings.start =
+            START_COLD; /* a caller could define many, each with its own */
+    else
         (void)blame_key(key, &cause, err);
-        return NULL;
-    }
-    environment->settings.start = START_COLD; /* a caller could define many, each with its own */
-    shelf_put(catalog->shelf, digest, owner, environment);
-    environment_begin(environment);
-    return environment;
+    return catalog_keep(catalog, digest, owner, environment);
 }
 
 /* Before anything is installed for an environment that can have no sandbox where scripts work. */
@@ -445,22 +453,6 @@ static int catalog_check_directory(const struct catalog *catalog,
     if (!catalog->directory || environment_isolation(environment) != ISOLATION_SANDBOX)
         return 0;
     return sandbox_policy_check_place(environment, catalog->directory, err);
-}
-
-/* Makes an environment with the rights of BASE. Owned by the caller. */
-static struct environment *catalog_make_extension(const struct environment *base,
-                                                  struct environment_recipe *recipe,
-                                                  struct error *err)
-{
-    struct error cause = ERROR_INIT;
-    const char *key = NULL;
-    struct environment *environment = catalog_create(recipe, &key, &cause);
-
-    if (!environment)
-        (void)blame_key(key, &cause, err);
-    else if (base->unheld)
-        environment->unheld = memory_copy_string(base->unheld);
-    return environment;
 }
 
 /* As catalog_shelve(), for the definition of RECIPE, which extends BASE. */
@@ -476,12 +468,7 @@ static struct environment *catalog_shelve_extension(struct catalog *catalog, con
     environment = shelf_find(catalog->shelf, digest);
     if (environment || shelf_make_room(catalog->shelf, owner, err) < 0)
         return environment;
-    environment = catalog_make_extension(base, recipe, err);
-    if (!environment)
-        return NULL;
-    shelf_put(catalog->shelf, digest, owner, environment);
-    environment_begin(environment);
-    return environment;
+    return catalog_keep(catalog, digest, owner, extension_new(base, recipe, err));
 }
 
 /* The environment of the configuration that WRITTEN extends. Borrowed, or NULL. */
@@ -550,84 +537,21 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
     return environment;
 }
 
-/* Packages of a session are wheels, since calls cannot have packages built, and have no hashes. */
-static int catalog_check_extensible(const struct environment *environment, struct error *err)
+struct environment *catalog_extend_session(struct catalog *catalog, const struct environment *base,
+                                           const char *venv, const json_t *packages,
+                                           const struct caller_rules *rules, struct error *err)
 {
-    static const char none[] = "no cell can install packages in environment";
-    const struct packages_definition definition = packages_definition_read(environment->definition);
-    struct requirements requirements = {0};
-    int result = packages_definition_collect(&definition, &requirements, err);
-
-    if (result == 0 && definition.allow_source_builds)
-        result = error_set(err, ERROR_UNAVAILABLE,
-                           "%s \"%s\", whose own may be built from source (allow_source_builds)",
-                           none, environment->name);
-    else if (result == 0 && requirements_have_hashes(&requirements))
-        result = error_set(err, ERROR_UNAVAILABLE, "%s \"%s\", whose own are named with hashes",
-                           none, environment->name);
-    requirements_deinit(&requirements);
-    return result;
-}
-
-/* The packages that are listed for ENVIRONMENT, and PACKAGES. New reference. */
-static json_t *catalog_join_packages(const struct environment *environment, const json_t *packages)
-{
-    json_t *all = json_copy(json_object_get(environment->definition, "pip_packages"));
-
-    if (!all)
-        all = json_array();
-    json_array_extend(all, (json_t *)packages);
-    return all;
-}
-
-/* Packages could have changed the Python of a virtual environment, but not its origin. Owned by the
- * caller, or NULL. */
-static char *catalog_find_origin(const struct environment *environment)
-{
-    const char *python = environment->ops->describe_interpreter(environment);
-
-    return python ? realpath(python, NULL) : NULL;
-}
-
-/* New reference. */
-static json_t *catalog_extension(const struct environment *environment, const char *python,
-                                 const char *venv, const json_t *packages)
-{
-    static const char *const kept[] = {"system_site_packages", "requirements_file", "pip_index_url",
-                                       "pip_find_links"};
-    json_t *definition = json_pack(
-        "{s:s, s:b, s:s, s:s, s:o}", "type", "venv", "system_site_packages", 1, "venv_path", venv,
-        "python_path", python, "pip_packages", catalog_join_packages(environment, packages));
-
-    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-        json_t *value = json_object_get(environment->definition, kept[i]);
-
-        if (value)
-            json_object_set(definition, kept[i], value);
-    }
-    return definition;
-}
-
-struct environment *catalog_extend_session(struct catalog *catalog,
-                                           const struct environment *environment, const char *venv,
-                                           const json_t *packages, const struct caller_rules *rules,
-                                           struct error *err)
-{
-    AUTO_FREE char *python = catalog_find_origin(environment);
-    AUTO_JSON json_t *definition = NULL;
-    const char *key;
+    AUTO_JSON json_t *definition = extension_settle_annex(base, packages, venv, err);
+    struct environment_settings settings;
+    struct environment_recipe recipe;
     struct environment *extension;
 
-    if (catalog_check_extensible(environment, err) < 0)
+    if (!definition)
         return NULL;
-    if (!python) {
-        error_set(err, ERROR_UNAVAILABLE, "the Python of environment \"%s\" is gone",
-                  environment->name);
-        return NULL;
-    }
-    definition = catalog_extension(environment, python, venv, packages);
-    extension = catalog_make(catalog, environment->name, definition, caller_rules_settings(rules),
-                             NULL, &key, err);
+    settings = extension_settings(base, rules);
+    recipe = catalog_recipe(catalog, base->name, definition, &settings);
+    extension = extension_new(base, &recipe, err);
+    environment_settings_deinit(&recipe.settings);
     if (!extension)
         return NULL;
     environment_hold(extension);

@@ -76,15 +76,13 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err);
 
-/* Returns an environment that makes the virtual environment at VENV, a path in an annex, with
- * PACKAGES (an array of requirements): aside, and in place of one that is there when it is whole.
- * It has the Python, the packages and the index of the prepared ENVIRONMENT, and is held like a
- * definition under RULES. The caller is its user, and it is gone when he releases it. NULL with
- * ERR: no call can have such packages. */
-struct environment *catalog_extend_session(struct catalog *catalog,
-                                           const struct environment *environment, const char *venv,
-                                           const json_t *packages, const struct caller_rules *rules,
-                                           struct error *err);
+/* Makes an extension (extension.h) of the prepared BASE under RULES, for the virtual environment at
+ * VENV, a path in an annex, with PACKAGES, an array of requirements. Its preparation makes the venv
+ * aside, and puts it in place of an older one when it is whole. The caller is the user of the
+ * extension, which is gone when he releases it. NULL with ERROR_INVALID_ARGUMENTS. */
+struct environment *catalog_extend_session(struct catalog *catalog, const struct environment *base,
+                                           const char *venv, const json_t *packages,
+                                           const struct caller_rules *rules, struct error *err);
 
 /* True if a call has defined ENVIRONMENT, which a run holds. */
 bool catalog_has_defined(const struct catalog *catalog, const struct environment *environment);

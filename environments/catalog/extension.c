@@ -5,25 +5,68 @@
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/environment.h"
+#include "environments/kinds/kinds.h"
+#include "environments/packages/packages_definition.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PACKAGES_KEY "pip_packages"
 
-/* A venv at a path of the operator's gets no packages of calls, and a container has its own. */
-static int extension_check_base(const struct environment *base, struct error *err)
+static int extension_refuse(const struct environment *base, const char *reason, struct error *err)
 {
-    const char *type = base->ops->kind->name;
-
-    if (strcmp(type, "system") == 0)
-        return 0;
-    if (strcmp(type, "venv") == 0 && !json_object_get(base->definition, "venv_path"))
-        return 0;
     return error_set(err, ERROR_INVALID_ARGUMENTS,
-                     "environment_definition." EXTENSION_KEY
-                     ": \"%s\" cannot be extended: it is neither of type system nor of type venv "
-                     "without venv_path",
-                     base->name);
+                     "calls can add no packages to environment \"%s\": %s", base->name, reason);
+}
+
+/* Calls have nothing built, and pip wants hashes of all packages or of none. */
+static int extension_check_packages(const struct environment *base, struct error *err)
+{
+    const struct packages_definition own = packages_definition_read(base->definition);
+    struct requirements requirements = {0};
+    int result = packages_definition_collect(&own, &requirements, err);
+
+    if (result == 0 && own.allow_source_builds)
+        result =
+            extension_refuse(base, "its own may be built from source (allow_source_builds)", err);
+    else if (result == 0 && requirements_have_hashes(&requirements))
+        result = extension_refuse(base, "its own are named with hashes", err);
+    requirements_deinit(&requirements);
+    return result;
+}
+
+static int extension_check(const struct environment *base, struct error *err)
+{
+    if (!base->ops->needs)
+        return extension_refuse(base, "its Python does not belong to this machine", err);
+    return extension_check_packages(base, err);
+}
+
+/* The packages of BASE and MORE, without doubles. New reference. */
+static json_t *extension_packages(const struct environment *base, const json_t *more)
+{
+    json_t *packages = json_array();
+
+    packages_definition_add(packages, json_object_get(base->definition, PACKAGES_KEY));
+    packages_definition_add(packages, more);
+    return packages;
+}
+
+/* Turns the definition of BASE into the definition of a venv with MORE packages. New reference. */
+static json_t *extension_definition(const struct environment *base, const json_t *more)
+{
+    json_t *definition = json_copy(base->definition);
+    json_t *executable = json_object_get(definition, "executable");
+
+    if (executable)
+        json_object_set(definition, "python_path", executable);
+    json_object_del(definition, "executable");
+    json_object_del(definition, EXTENSION_KEY);
+    if (strcmp(base->ops->kind->name, "system") == 0)
+        json_object_set_new(definition, "system_site_packages", json_true());
+    json_object_set_new(definition, "type", json_string("venv"));
+    json_object_set_new(definition, PACKAGES_KEY, extension_packages(base, more));
+    return definition;
 }
 
 static int extension_check_keys(const json_t *written, struct error *err)
@@ -38,73 +81,72 @@ static int extension_check_keys(const json_t *written, struct error *err)
                      " there are type, which is venv, and " PACKAGES_KEY "; nothing else");
 }
 
-static bool extension_has(const json_t *packages, const json_t *package)
-{
-    const json_t *other;
-    size_t i;
-
-    json_array_foreach (packages, i, other)
-        if (json_equal(other, package))
-            return true;
-    return false;
-}
-
-/* Joins FIRST and SECOND without doubles. */
-static json_t *extension_packages(const json_t *first, const json_t *second)
-{
-    json_t *packages = json_array();
-    const json_t *const lists[] = {first, second};
-    json_t *package;
-    size_t i;
-
-    for (size_t list = 0; list < ARRAY_SIZE(lists); list++)
-        json_array_foreach (lists[list], i, package)
-            if (!extension_has(packages, package))
-                json_array_append(packages, package);
-    return packages;
-}
-
-/* DEFINITION has the packages of the call, and the defaults of the keys that BASE has not. It keeps
- * what the call has WRITTEN, since the packages of BASE may be others when it is settled again. */
-static void extension_complete(json_t *definition, const struct environment *base,
-                               const json_t *written)
-{
-    AUTO_JSON json_t *packages = extension_packages(json_object_get(base->definition, PACKAGES_KEY),
-                                                    json_object_get(definition, PACKAGES_KEY));
-    json_t *executable = json_object_get(base->definition, "executable");
-
-    json_object_update(definition, (json_t *)base->definition);
-    if (strcmp(base->ops->kind->name, "system") == 0)
-        json_object_set_new(definition, "system_site_packages", json_true());
-    if (executable)
-        json_object_set(definition, "python_path", executable);
-    json_object_del(definition, "executable");
-    json_object_set_new(definition, "type", json_string("venv"));
-    json_object_set(definition, EXTENSION_KEY, (json_t *)written);
-    json_object_set(definition, PACKAGES_KEY, packages);
-}
-
-json_t *extension_settle(const struct environment *base, const json_t *written,
-                         const struct caller_rules *rules, struct error *err)
+static int extension_check_written(const struct environment *base, const json_t *written,
+                                   const struct caller_rules *rules, struct error *err)
 {
     AUTO_JSON json_t *rest = json_copy((json_t *)written);
     struct caller_definition settled;
-    json_t *definition;
 
-    if (extension_check_base(base, err) < 0 || extension_check_keys(written, err) < 0)
-        return NULL;
+    if (extension_check_keys(written, err) < 0)
+        return -1;
     json_object_del(rest, EXTENSION_KEY);
     if (caller_rules_settle(rules, rest, &settled, err) < 0)
-        return NULL;
-    definition = json_incref(settled.definition);
+        return -1;
     caller_definition_deinit(&settled);
-    extension_complete(definition, base, written);
+    if (json_object_get(base->definition, "venv_path"))
+        return extension_refuse(base, "its venv is the one at venv_path", err);
+    return extension_check(base, err);
+}
+
+/* The result keeps what the call has written: the packages of BASE may be others when it is settled
+ * again. */
+json_t *extension_settle(const struct environment *base, const json_t *written,
+                         const struct caller_rules *rules, struct error *err)
+{
+    json_t *definition;
+
+    if (extension_check_written(base, written, rules, err) < 0)
+        return NULL;
+    definition = extension_definition(base, json_object_get(written, PACKAGES_KEY));
+    json_object_set(definition, EXTENSION_KEY, (json_t *)written);
     return definition;
 }
 
 const json_t *extension_written(const struct environment *environment)
 {
     return json_object_get(environment->definition, EXTENSION_KEY);
+}
+
+/* The Python that the venv of BASE was made from, or its only one. Packages could have changed the
+ * Python of a venv, but not its origin. Owned by the caller, or NULL. */
+static char *extension_find_python(const struct environment *base)
+{
+    const char *python = base->ops->describe_interpreter(base);
+    const char *named = json_object_get(base->definition, "venv_path")
+                            ? NULL
+                            : json_object_get_string(base->definition, "python_path");
+
+    if (named || strcmp(base->ops->kind->name, "system") == 0)
+        return python ? memory_copy_string(named ? named : python) : NULL;
+    return python ? realpath(python, NULL) : NULL;
+}
+
+json_t *extension_settle_annex(const struct environment *base, const json_t *packages,
+                               const char *venv, struct error *err)
+{
+    AUTO_FREE char *python = extension_find_python(base);
+    json_t *definition;
+
+    if (extension_check(base, err) < 0)
+        return NULL;
+    if (!python) {
+        (void)extension_refuse(base, "its Python is gone", err);
+        return NULL;
+    }
+    definition = extension_definition(base, packages);
+    json_object_set_new(definition, "python_path", json_string(python));
+    json_object_set_new(definition, "venv_path", json_string(venv));
+    return definition;
 }
 
 /* A stricter policy is a larger number. */
@@ -116,13 +158,14 @@ enum approval_policy extension_approval(const struct environment *base,
     return base->settings.approval < least ? least : base->settings.approval;
 }
 
+/* A Python that is copied has fewer bonds than a script, so it does not load packages of calls. */
 struct environment_settings extension_settings(const struct environment *base,
                                                const struct caller_rules *rules)
 {
     struct environment_settings settings = base->settings;
 
     settings.approval = extension_approval(base, rules);
-    settings.start = START_COLD; /* a caller could define many, each with its own */
+    settings.start = base->settings.start == START_COLD ? START_COLD : START_FRESH;
     settings.prepare = PREPARE_LAZY;
     settings.variables = memory_copy_strings((const char *const *)base->settings.variables);
     settings.functions =
@@ -130,4 +173,19 @@ struct environment_settings extension_settings(const struct environment *base,
     settings.paths = NULL;
     settings.sandbox = sandbox_settings_copy(&base->settings.sandbox);
     return settings;
+}
+
+struct environment *extension_new(const struct environment *base, struct environment_recipe *recipe,
+                                  struct error *err)
+{
+    struct error cause = ERROR_INIT;
+    const char *key;
+    struct environment *environment =
+        environment_kinds_find(recipe->definition)->create(recipe, &key, &cause);
+
+    if (!environment)
+        (void)extension_refuse(base, cause.message, err);
+    else if (base->unheld)
+        environment->unheld = memory_copy_string(base->unheld);
+    return environment;
 }

@@ -7,6 +7,7 @@
 #include "base/untrusted.h"
 #include "environments/interpreter/python_version.h"
 #include "environments/notebook/notebook_private.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/packages/requirement.h"
 
 #include <dirent.h>
@@ -114,18 +115,6 @@ static struct notebook_packages *notebook_packages_choose(const struct notebook 
     return packages;
 }
 
-/* LIST contains REQUIREMENT. */
-static bool notebook_packages_have(const json_t *list, const json_t *requirement)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach (list, i, item)
-        if (json_equal(item, requirement))
-            return true;
-    return false;
-}
-
 /* MORE replaces requirements of the same names in WANTED. New reference. */
 static json_t *notebook_packages_join(const json_t *wanted, const json_t *more)
 {
@@ -147,9 +136,7 @@ static json_t *notebook_packages_join(const json_t *wanted, const json_t *more)
         if (!is_replaced)
             json_array_append(all, (json_t *)item);
     }
-    json_array_foreach (more, i, item)
-        if (!notebook_packages_have(all, item))
-            json_array_append(all, (json_t *)item);
+    packages_definition_add(all, more);
     return all;
 }
 

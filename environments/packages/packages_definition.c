@@ -13,6 +13,27 @@ struct packages_definition packages_definition_read(const json_t *definition)
     };
 }
 
+static bool packages_definition_has(const json_t *packages, const json_t *package)
+{
+    const json_t *other;
+    size_t i;
+
+    json_array_foreach (packages, i, other)
+        if (json_equal(other, package))
+            return true;
+    return false;
+}
+
+void packages_definition_add(json_t *packages, const json_t *more)
+{
+    json_t *package;
+    size_t i;
+
+    json_array_foreach (more, i, package)
+        if (!packages_definition_has(packages, package))
+            json_array_append(packages, package);
+}
+
 bool packages_definition_names_any(const struct packages_definition *definition)
 {
     return json_array_size(definition->pip_packages) > 0 || definition->requirements_file;

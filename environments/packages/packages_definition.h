@@ -19,6 +19,10 @@ struct packages_definition {
 /* The keys of DEFINITION, of any type. */
 struct packages_definition packages_definition_read(const json_t *definition);
 
+/* Adds the packages of MORE that PACKAGES, likewise an array of strings, does not name in the same
+ * words. */
+void packages_definition_add(json_t *packages, const json_t *more);
+
 /* True when there are packages to install. */
 bool packages_definition_names_any(const struct packages_definition *definition);
 

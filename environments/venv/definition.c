@@ -91,8 +91,7 @@ bool venv_packages_are_current(const struct venv_packages *packages,
            file_identity_holds(&packages->file, definition->requirements_file);
 }
 
-/* Packages are shown beside those of the venv. The Python at a path may be made anew, and show
- * others. */
+/* Scripts see packages of the Python at a path, too. It may be made anew, and show others. */
 static void digest_shown(struct digest *digest, const struct venv_definition *definition)
 {
     const char *python = definition->system_site_packages ? definition->python_path : NULL;

@@ -156,7 +156,7 @@ int venv_scripts_move(const char *bin, const char *from, const char *to, struct 
     return 0;
 }
 
-/* An installer names the interpreter by one of its names. */
+/* An installer may write any name of the interpreter. */
 static int venv_scripts_adopt_one(int source, int bin, const char *name, char *const *interpreters,
                                   const char *to, struct error *err)
 {

@@ -211,7 +211,10 @@ def test_a_restart_has_the_packages_of_its_environment_as_it_is_today():
 @pytest.mark.parametrize("more, words", [
     ({"extends": "nowhere"}, "extends: there is no such environment"),
     ({"extends": 7}, "extends: there is no such environment"),
-    ({"extends": "place"}, 'extends: "place" cannot be extended: it is neither of type system nor of type venv'),
+    ({"extends": "place"}, 'calls can add no packages to environment "place": its venv is the one at venv_path'),
+    ({"extends": "container"}, 'calls can add no packages to environment "container": its Python does not belong to this machine'),
+    ({"extends": "built"}, 'calls can add no packages to environment "built": its own may be built from source'),
+    ({"extends": "hashed"}, 'calls can add no packages to environment "hashed": its own are named with hashes'),
     ({"type": "system"}, "beside extends there are type, which is venv"),
     ({"type": "docker"}, "beside extends there are type, which is venv"),
     ({"network": "none"}, "beside extends there are type, which is venv, and pip_packages; nothing else"),
@@ -219,8 +222,11 @@ def test_a_restart_has_the_packages_of_its_environment_as_it_is_today():
     ({"pip_packages": ["gadget; python_version > '3'"]}, "no marker"),
 ])
 def test_other_definitions_are_refused(tmp_path, more, words):
-    place = {"type": "venv", "venv_path": str(tmp_path / "venv")}
-    with server({"box": {"type": "system"}, "place": place}) as running:
+    hashes = tmp_path / "hashes.txt"
+    hashes.write_text(f"gadget==1.0 --hash=sha256:{'0' * 64}\n")
+    others = {"place": {"type": "venv", "venv_path": str(tmp_path / "venv")}, "container": {"type": "docker"},
+              "built": {"type": "venv", "allow_source_builds": True}, "hashed": {"type": "venv", "requirements_file": str(hashes)}}
+    with server({"box": {"type": "system"}, **others}) as running:
         running.initialize()
         result = call(running, "print(1)", "box", **more)
     assert result["isError"] and words in text(result), result

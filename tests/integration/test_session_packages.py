@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import client
@@ -342,7 +343,7 @@ def test_where_packages_are_built_or_have_hashes_no_cell_installs(index, tmp_pat
         for name, why in (("built", "allow_source_builds"), ("hashed", "hashes")):
             session = Session(server, "x = 1", environment=name)
             text = session.fails("%pip install source")
-            assert "no cell can install packages" in text and why in text, text
+            assert f'calls can add no packages to environment "{name}": its own' in text and why in text, text
             assert session.shown("print(x)") == "1"
         assert not (tmp_path / "built").exists()
 
@@ -377,6 +378,24 @@ def test_an_environment_with_packages_keeps_them(index, tmp_path, monkeypatch, u
         server.initialize()
         session = Session(server, f"%pip install widget\nimport widget; widget.main(); {VERSION}")
         assert session.result["stdout"] == "widget runs\n1.0\n", session.text
+
+
+@pytest.mark.parametrize("extends", [False, True])
+def test_what_the_python_of_another_venv_has_is_there_and_what_it_hides_is_not(index, tmp_path, extends):
+    """Its venv has an own gadget, and does not show the packages of the Python behind it, which has a `distro`."""
+    folder = tmp_path / "venv"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder], check=True)
+    [packages] = folder.glob("lib/python3*/site-packages")
+    (packages / "gadget.py").write_text("VERSION = 'own'\n")
+    (packages / "gadget-9.dist-info").mkdir()
+    (packages / "gadget-9.dist-info" / "METADATA").write_text(wheels.metadata("gadget", "9"))
+    wheels.wheel(index.folder, "distro", "0.1")
+    definition = {"type": "venv", "extends": "own", "pip_packages": ["widget"]}
+    with serve(environments={"own": {"type": "system", "executable": str(folder / "bin/python")}}, default_environment="own") as server:
+        server.initialize()
+        session = Session(server, f"%pip install widget distro\nimport distro, widget; print(distro.VERSION); {VERSION}",
+                          **({"environment_definition": definition} if extends else {}))
+        assert session.result["stdout"] == "0.1\nown\n", session.text
 
 
 def test_where_there_can_be_no_session_nothing_is_installed(index):

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { HINT_PACKAGES_MOST = 50 }; /* more are no list that a model would write again */
+
 /* Finds the line at which Python has met an error of syntax. False: there is no such error, or no
  * statement begins there. */
 static bool hint_find_error_line(const struct hint_facts *facts, struct python_line *ret)
@@ -63,7 +65,8 @@ char *hint_pip_command(const struct hint_facts *facts)
 
     if (!hint_find_error_line(facts, &line) || !pip_line_read(&line, &packages))
         return NULL;
-    advice = package_advice(facts, packages);
+    advice =
+        package_advice(facts, json_array_size(packages) <= HINT_PACKAGES_MOST ? packages : NULL);
     return memory_format("Line %u is a command of notebooks, not Python. Leave it out. %s",
                          line.number, advice);
 }

@@ -65,28 +65,6 @@ static bool package_advice_has_block(const struct hint_facts *facts)
            definition;
 }
 
-static bool package_advice_has(const json_t *list, const json_t *package)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach (list, i, item)
-        if (json_equal(item, package))
-            return true;
-    return false;
-}
-
-/* Adds the items of MORE that LIST does not have. */
-static void package_advice_add(json_t *list, const json_t *more)
-{
-    json_t *item;
-    size_t i;
-
-    json_array_foreach (more, i, item)
-        if (!package_advice_has(list, item))
-            json_array_append(list, item);
-}
-
 /* The known packages of the modules that the code imports. New reference. */
 static json_t *package_advice_imported(const struct hint_facts *facts)
 {
@@ -102,7 +80,7 @@ static json_t *package_advice_imported(const struct hint_facts *facts)
         AUTO_JSON json_t *added = package ? json_pack("[s]", package) : NULL;
 
         if (package && package_advice_lists(facts->environment, package))
-            package_advice_add(packages, added);
+            packages_definition_add(packages, added);
     }
     return packages;
 }
@@ -128,13 +106,13 @@ static json_t *package_advice_definition(const struct hint_facts *facts, const j
 
     if (!type || strcmp(type, "system") == 0) {
         all = package_advice_own(facts);
-        package_advice_add(all, packages);
+        packages_definition_add(all, packages);
         return json_pack("{s:s, s:O}", "type", "venv", "pip_packages", all);
     }
     definition = json_deep_copy(written);
     all = json_array();
-    package_advice_add(all, json_object_get(written, "pip_packages"));
-    package_advice_add(all, packages);
+    packages_definition_add(all, json_object_get(written, "pip_packages"));
+    packages_definition_add(all, packages);
     json_object_set(definition, "pip_packages", all);
     return definition;
 }
@@ -165,7 +143,7 @@ static char *package_advice_begin(const struct hint_facts *facts, const json_t *
 
     if (packages && package_advice_has_block(facts))
         return package_advice_define(facts, packages);
-    package_advice_add(all, packages ? packages : some);
+    packages_definition_add(all, packages ? packages : some);
     list = json_dumps(all, 0);
     return memory_format("To have %s, begin the program with the lines `# /// script`, "
                          "`# dependencies = %s` and `# ///`.",

@@ -76,6 +76,18 @@ static void test_hashes_are_for_all_packages_or_for_none(void **state)
     assert_int_equal(packages_definition_collect(&definition, &requirements, &err), -1);
 }
 
+static void test_packages_are_added_once(void **state)
+{
+    AUTO_JSON json_t *packages = json_pack("[s]", "numpy");
+    AUTO_JSON json_t *more = json_pack("[s, s, s]", "pandas", "numpy", "pandas");
+    AUTO_JSON json_t *expected = json_pack("[s, s]", "numpy", "pandas");
+
+    (void)state;
+    packages_definition_add(packages, more);
+    packages_definition_add(packages, NULL);
+    assert_true(json_equal(packages, expected));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +96,7 @@ int main(void)
         cmocka_unit_test(test_a_list_or_a_file_names_packages),
         cmocka_unit_test(test_an_error_in_the_file_names_its_key),
         cmocka_unit_test(test_hashes_are_for_all_packages_or_for_none),
+        cmocka_unit_test(test_packages_are_added_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
