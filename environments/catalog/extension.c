@@ -158,14 +158,15 @@ enum approval_policy extension_approval(const struct environment *base,
     return base->settings.approval < least ? least : base->settings.approval;
 }
 
-/* A Python that is copied has fewer bonds than a script, so it does not load packages of calls. */
+/* No Python waits for calls: packages of callers may execute code in it (`.pth` files), and a
+ * caller could define many. */
 struct environment_settings extension_settings(const struct environment *base,
                                                const struct caller_rules *rules)
 {
     struct environment_settings settings = base->settings;
 
     settings.approval = extension_approval(base, rules);
-    settings.start = base->settings.start == START_COLD ? START_COLD : START_FRESH;
+    settings.start = START_COLD;
     settings.prepare = PREPARE_LAZY;
     settings.variables = memory_copy_strings((const char *const *)base->settings.variables);
     settings.functions =

@@ -405,7 +405,7 @@ static void test_an_extension_is_its_environment_with_more_packages(void **state
     assert_true(json_is_true(json_object_get(box->definition, "system_site_packages")));
     assert_float_equal(box->settings.timeout, 7, 0);
     assert_string_equal(box->settings.variables[0], "A=1");
-    assert_int_equal(box->settings.start, START_FRESH);
+    assert_int_equal(box->settings.start, START_COLD);
     assert_int_equal(box->settings.approval, APPROVAL_FIRST);
     assert_non_null(venv);
     assert_int_equal(json_array_size(json_object_get(venv->definition, "pip_packages")), 2);
