@@ -35,7 +35,7 @@ static int extension_check_packages(const struct environment *base, struct error
     return result;
 }
 
-static int extension_check(const struct environment *base, struct error *err)
+int extension_check(const struct environment *base, struct error *err)
 {
     if (!base->ops->needs)
         return extension_refuse(base, "its Python does not belong to this machine", err);

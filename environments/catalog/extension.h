@@ -18,6 +18,9 @@ struct environment_recipe;
 
 #define EXTENSION_KEY "extends"
 
+/* -1 with ERROR_INVALID_ARGUMENTS if calls can add no packages to BASE. */
+int extension_check(const struct environment *base, struct error *err);
+
 /* The definition that WRITTEN, from a call, makes of BASE. New reference, or NULL with
  * ERROR_INVALID_ARGUMENTS if BASE takes no packages or RULES refuse these. */
 json_t *extension_settle(const struct environment *base, const json_t *written,

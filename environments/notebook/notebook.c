@@ -330,7 +330,10 @@ static void notebook_proceed(struct notebook *notebook)
 /* The packages of a cell could not be installed: only this cell fails. */
 static void notebook_on_not_installed(struct notebook *notebook, const struct error *err)
 {
-    error_copy(&notebook_current(notebook)->error, err);
+    struct cell *cell = notebook_current(notebook);
+
+    error_copy(&cell->error, err);
+    (void)error_prefix(&cell->error, "nothing ran");
     notebook->turn.end = RUN_FAILED;
     notebook_conclude(notebook);
 }

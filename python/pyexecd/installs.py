@@ -11,7 +11,7 @@ from typing import Iterable, List, Optional, Set
 # Options that say how much pip prints; those between `pip` and `install` as well.
 LOUDNESS = r"(?:-[qv]+|--quiet|--verbose|--no-input|--no-color|--disable-pip-version-check)"
 PYTHON = r"(?:python(?:3(?:\.[0-9]+)?)?|\{sys\.executable\})"
-PIP = re.compile(rf"[ \t]*(?:uv[ \t]+pip|(?:{PYTHON}[ \t]+-m[ \t]+)?pip(?:3(?:\.[0-9]+)?)?)(?:[ \t]+{LOUDNESS})*"
+PIP = re.compile(rf"(?:[ \t]|\\\n)*(?:uv[ \t]+pip|(?:{PYTHON}[ \t]+-m[ \t]+)?pip(?:3(?:\.[0-9]+)?)?)(?:[ \t]+{LOUDNESS})*"
                  r"[ \t]+install(?!\S)")
 MAGIC = re.compile(r"[ \t]*[!%][ \t]*")
 LINE = re.compile(r"(?:[^\\\n]|\\.|\\\n|\\\Z)*\n?")

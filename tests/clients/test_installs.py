@@ -188,6 +188,7 @@ def test_nothing_that_code_has_left_takes_part(executed, tmp_path):
     ("python", "!pip install a\n%pip install -q b\nimport a", ["a", "b"], "\n\nimport a"),
     ("sh", "pip install pan\\\ndas", ["pandas"], "\n"),
     ("sh", "pip install a\r\necho a", ["a"], "\necho a"),
+    ("sh", "pip install a && \\\n  pip install b && \\\npython z.py\n", ["a", "b"], '\\\npython z.py\n\n'),
     ("sh", "pip -q install a && echo ' # a'", ["a"], "echo ' # a'"),
     ("sh", "pip3.11 install --force-reinstall --only-binary :all: -qU a", ["a"], ""),
     ("sh", "export A=b && set -ex; pip install a\npip install b\nls", ["a", "b"], "export A=b && set -ex\n\nls"),

@@ -101,6 +101,15 @@ def test_the_lines_of_a_traceback_stay_what_they_were(server):
     assert "<cell 2>\", line 3" in session.fails("\n%pip install gadget\nraise ValueError")
 
 
+def test_a_command_over_two_lines_is_one(server):
+    session = Session(server)
+    assert "<cell 2>\", line 4" in session.fails("\n%pip install gadget \\\n    widget\nimport gadget, widget; raise ValueError")
+
+
+def test_a_new_session_has_imported_nothing_before(server):
+    assert "What was imported before" not in Session(server, "%pip install gadget").text
+
+
 def test_what_comes_later_is_added(server):
     session = Session(server, "%pip install gadget==1.0")
     assert session.shown(f"%pip install widget\nimport widget; {VERSION}", timeout=TIMEOUT) == "1.0"
@@ -127,7 +136,7 @@ def test_a_text_installs_nothing(server, index, code):
 def test_a_failure_leaves_the_session_as_it_was(server, tmp_path):
     session = Session(server, "x = 1")
     text = session.fails("x = 2\n%pip install nothing-like-it")
-    assert "The run failed: cannot prepare environment" in text and "nothing-like-it" in text, text
+    assert "The run failed: nothing ran: cannot prepare environment" in text and "nothing-like-it" in text, text
     assert session.shown("print(x)") == "1"
     assert session.shown(f"%pip install gadget==1.0\n{VERSION}", timeout=TIMEOUT) == "1.0"
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/packages/requirement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A person who is asked sees all of them. */
@@ -13,61 +14,77 @@ enum {
     PIP_LINES_BYTES = 16 * 1024, /* of all packages of a cell */
 };
 
-/* Options without a value, which mean nothing to a new environment. */
-static bool pip_line_is_harmless(const char *option)
+static bool pip_line_is_among(const char *word, const char *const *words)
 {
-    static const char *const options[] = {
-        "-q",
-        "-qq",
-        "-qqq",
-        "-U",
-        "--quiet",
-        "--upgrade",
-        "--user",
-        "--system",
-        "--no-cache-dir",
-        "--no-input",
-        "--break-system-packages",
-        "--disable-pip-version-check",
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-        if (strcmp(option, options[i]) == 0)
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
             return true;
     return false;
 }
 
-/* A name with extras and versions: no character has a meaning for a shell, and the word is no path
- * or option for an installer. */
-static bool pip_line_is_package(const char *word)
+/* Options without a value, which mean nothing to a new environment. */
+static bool pip_line_is_harmless(const char *word)
 {
-    return *word != '.' && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                             "0123456789._-[],<>=!~")] == '\0';
+    static const char *const options[] = {"--quiet",
+                                          "--verbose",
+                                          "--upgrade",
+                                          "--user",
+                                          "--system",
+                                          "--no-cache-dir",
+                                          "--no-input",
+                                          "--break-system-packages",
+                                          "--disable-pip-version-check",
+                                          NULL};
+    const size_t letters = *word == '-' ? strspn(word + 1, "qvU") : 0;
+
+    return (letters > 0 && !word[1 + letters]) || pip_line_is_among(word, options);
 }
 
-/* The next word of the text at *REST, which is cut there; NULL at the end. */
+/* The next word of the text at *REST, which is cut there, with its quotes; NULL at the end. */
 static char *pip_line_word(char **rest)
 {
-    char *word;
+    char *word = *rest + strspn(*rest, " \t");
+    char *end = word;
 
-    do
-        word = strsep(rest, " \t");
-    while (word && !*word);
-    return word;
+    while (*end && *end != ' ' && *end != '\t') {
+        const char *closed = *end == '"' || *end == '\'' ? strchr(end + 1, *end) : NULL;
+
+        end += closed ? closed - end + 1 : 1;
+    }
+    *rest = end + (*end != '\0');
+    *end = '\0';
+    return *word ? word : NULL;
 }
 
+/* WORD sends what an installer prints to nowhere. Takes its other half from REST. */
+static bool pip_line_silences(const char *word, char **rest)
+{
+    static const char *const whole[] = {">/dev/null",  "1>/dev/null", "2>/dev/null",
+                                        "&>/dev/null", "2>&1",        NULL};
+    static const char *const halves[] = {">", "1>", "2>", "&>", NULL};
+    const char *other;
+
+    if (!pip_line_is_among(word, halves))
+        return pip_line_is_among(word, whole);
+    other = pip_line_word(rest);
+    return other && strcmp(other, "/dev/null") == 0;
+}
+
+/* Also with options that say how much is printed. */
 static bool pip_line_has_words(char **rest, const char *const *words)
 {
-    for (size_t i = 0; words[i]; i++) {
+    for (; *words; words++) {
         const char *word = pip_line_word(rest);
 
-        if (!word || strcmp(word, words[i]) != 0)
+        while (word && pip_line_is_harmless(word))
+            word = pip_line_word(rest);
+        if (!word || strcmp(word, *words) != 0)
             return false;
     }
     return true;
 }
 
-/* Moves over the command up to "install". */
+/* Moves over the command up to "install". Which Python a program belongs to does not matter. */
 static bool pip_line_is_command(const char *program, char **rest)
 {
     static const char *const install[] = {"install", NULL};
@@ -76,12 +93,16 @@ static bool pip_line_is_command(const char *program, char **rest)
     static const struct {
         const char *program;
         const char *const *words;
-    } commands[] = {{"pip", install},   {"pip3", install},   {"uv", of_uv},
-                    {"python", module}, {"python3", module}, {"{sys.executable}", module}};
+    } commands[] = {
+        {"pip", install}, {"uv", of_uv}, {"python", module}, {"{sys.executable}", module}};
 
-    for (size_t i = 0; program && i < ARRAY_SIZE(commands); i++)
-        if (strcmp(program, commands[i].program) == 0)
+    for (size_t i = 0; program && i < ARRAY_SIZE(commands); i++) {
+        const size_t length = strlen(commands[i].program);
+
+        if (strncmp(program, commands[i].program, length) == 0 &&
+            !program[length + strspn(program + length, ".0123456789")])
             return pip_line_has_words(rest, commands[i].words);
+    }
     return false;
 }
 
@@ -96,39 +117,85 @@ static char *pip_line_unquote(char *word)
     return word + 1;
 }
 
-static json_t *pip_line_packages(char **rest)
+/* Adds WORD to PACKAGES as an installer gets it: a name with extras and versions. No character has
+ * a meaning for a shell, and it is no path or option. */
+static bool pip_line_add(json_t *packages, const char *word)
+{
+    struct requirement requirement;
+    struct error ignored = ERROR_INIT;
+
+    if (word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                          "0123456789._-[],<>=!~ ")] ||
+        requirement_parse(&requirement, word, strlen(word), &ignored) < 0)
+        return false;
+    json_array_append_new(packages, json_string(requirement.text));
+    requirement_deinit(&requirement);
+    return true;
+}
+
+/* The packages of REST. NULL, and *RET_WRONG the word that is none: owned by the caller. */
+static json_t *pip_line_packages(char *rest, char **ret_wrong)
 {
     json_t *packages = json_array();
     char *word;
 
-    while ((word = pip_line_word(rest))) {
+    while ((word = pip_line_word(&rest))) {
         const char *bare = pip_line_unquote(word);
 
-        if (pip_line_is_harmless(bare))
+        if (pip_line_is_harmless(bare) || pip_line_silences(bare, &rest) ||
+            pip_line_add(packages, bare))
             continue;
-        if (*bare == '-' || !pip_line_is_package(bare)) {
-            json_decref(packages);
-            return NULL;
-        }
-        json_array_append_new(packages, json_string(bare));
+        *ret_wrong = memory_copy_string(bare);
+        json_decref(packages);
+        return NULL;
     }
     return packages;
 }
 
-bool pip_line_read(const struct python_line *line, json_t **ret)
+/* The text of LINE in one line, without the ";" that may end it. Owned by the caller. */
+static char *pip_line_join(const struct python_line *line)
 {
-    AUTO_FREE char *text = memory_format("%.*s", (int)line->length, line->text);
-    char *rest = text + 1;
+    char *text = memory_format("%.*s", (int)line->length, line->text);
+    size_t length = strlen(text);
+
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\\' && (text[i + 1] == '\n' || text[i + 1] == '\r'))
+            text[i] = ' ';
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\n' || text[i] == '\r')
+            text[i] = ' ';
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    if (length > 0 && text[length - 1] == ';')
+        text[length - 1] = '\0';
+    return text;
+}
+
+/* As pip_line_read(). *RET_WRONG: owned by the caller, or NULL. */
+static bool pip_line_take(const struct python_line *line, json_t **ret, char **ret_wrong)
+{
+    AUTO_FREE char *text = NULL;
+    char *rest;
     const char *program;
 
     *ret = NULL;
-    if (*text != '!' && *text != '%')
+    *ret_wrong = NULL;
+    if (line->length == 0 || (*line->text != '!' && *line->text != '%'))
         return false;
+    text = pip_line_join(line);
+    rest = text + 1;
     program = pip_line_word(&rest);
     if (!pip_line_is_command(program, &rest))
         return false;
-    *ret = pip_line_packages(&rest);
+    *ret = pip_line_packages(rest, ret_wrong);
     return true;
+}
+
+bool pip_line_read(const struct python_line *line, json_t **ret)
+{
+    AUTO_FREE char *wrong = NULL;
+
+    return pip_line_take(line, ret, &wrong);
 }
 
 /* A cell of this magic has another language than Python, or gives its lines to a program. */
@@ -144,29 +211,12 @@ static bool pip_lines_are_code(const char *code, size_t length)
 
 /* Moves to the next command. */
 static bool pip_lines_next(struct python_source *source, struct python_line *ret,
-                           json_t **ret_packages)
+                           json_t **ret_packages, char **ret_wrong)
 {
     while (python_source_next(source, ret))
-        if (ret->indent == 0 && pip_line_read(ret, ret_packages))
+        if (ret->indent == 0 && pip_line_take(ret, ret_packages, ret_wrong))
             return true;
     return false;
-}
-
-static bool pip_lines_are_packages(const json_t *packages)
-{
-    const json_t *package;
-    size_t i;
-
-    json_array_foreach (packages, i, package) {
-        const char *text = json_string_value(package);
-        struct requirement requirement;
-        struct error ignored = ERROR_INIT;
-
-        if (requirement_parse(&requirement, text, strlen(text), &ignored) < 0)
-            return false;
-        requirement_deinit(&requirement);
-    }
-    return json_array_size(packages) > 0;
 }
 
 static size_t pip_lines_length(const json_t *packages)
@@ -180,21 +230,36 @@ static size_t pip_lines_length(const json_t *packages)
     return length;
 }
 
-/* PACKAGES of line NUMBER come to ALL. */
-static int pip_lines_add(json_t *all, json_t *packages, unsigned number, struct error *err)
+/* A later requirement replaces one of the same name. */
+static void pip_lines_put(json_t *all, json_t *package)
 {
-    if (packages && json_array_size(packages) + json_array_size(all) > PIP_LINES_MOST)
+    AUTO_FREE char *name = requirement_name(json_string_value(package));
+    const json_t *other;
+    size_t i;
+
+    json_array_foreach (all, i, other) {
+        AUTO_FREE char *another = requirement_name(json_string_value(other));
+
+        if (strcmp(name, another) == 0) {
+            json_array_set(all, i, package);
+            return;
+        }
+    }
+    json_array_append(all, package);
+}
+
+/* PACKAGES of line NUMBER come to ALL. */
+static int pip_lines_add(json_t *all, const json_t *packages, unsigned number, struct error *err)
+{
+    json_t *package;
+    size_t i;
+
+    if (json_array_size(packages) + json_array_size(all) > PIP_LINES_MOST)
         return error_set(err, ERROR_INVALID_ARGUMENTS,
                          "nothing ran: line %u: a cell installs at most %d packages", number,
                          PIP_LINES_MOST);
-    if (!pip_lines_are_packages(packages))
-        return error_set(
-            err, ERROR_INVALID_ARGUMENTS,
-            "nothing ran: line %u may only name packages, with extras and versions, "
-            "as in %%pip install 'rich>=13' tqdm; leave files, URLs, options and other "
-            "commands out of it",
-            number);
-    json_array_extend(all, packages);
+    json_array_foreach (packages, i, package)
+        pip_lines_put(all, package);
     if (pip_lines_length(all) <= PIP_LINES_BYTES)
         return 0;
     return error_set(err, ERROR_INVALID_ARGUMENTS,
@@ -202,14 +267,29 @@ static int pip_lines_add(json_t *all, json_t *packages, unsigned number, struct 
                      number, PIP_LINES_BYTES);
 }
 
+/* WRONG: NULL where the line names nothing. */
+static int pip_lines_refuse(const char *wrong, unsigned number, struct error *err)
+{
+    AUTO_FREE char *quoted = wrong ? memory_format("leave \"%.80s\" out of it", wrong) : NULL;
+
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "nothing ran: line %u may only name packages, with extras and versions, as in "
+                     "%%pip install 'rich>=13' tqdm; %s",
+                     number, quoted ? quoted : "it names none");
+}
+
 static int pip_lines_collect(struct python_source *source, json_t *all, struct error *err)
 {
     struct python_line line;
     json_t *packages;
+    char *word;
 
-    while (pip_lines_next(source, &line, &packages)) {
+    while (pip_lines_next(source, &line, &packages, &word)) {
         AUTO_JSON json_t *own = packages;
+        AUTO_FREE char *wrong = word;
 
+        if (json_array_size(own) == 0)
+            return pip_lines_refuse(wrong, line.number, err);
         if (pip_lines_add(all, own, line.number, err) < 0)
             return -1;
     }
@@ -246,10 +326,16 @@ void pip_lines_blank(char *code, size_t length)
     struct python_source source;
     struct python_line line;
     json_t *packages;
+    char *wrong;
 
     python_source_init(&source, code, length);
-    while (pip_lines_next(&source, &line, &packages)) {
+    while (pip_lines_next(&source, &line, &packages, &wrong)) {
+        char *text = code + (line.text - code);
+
         json_decref(packages);
-        memset(code + (line.text - code), ' ', line.length);
+        free(wrong);
+        for (size_t i = 0; i < line.length; i++)
+            if (text[i] != '\n' && text[i] != '\r')
+                text[i] = ' ';
     }
 }

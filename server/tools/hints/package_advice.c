@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/catalog/extension.h"
 #include "environments/environment.h"
 #include "environments/packages/packages_definition.h"
 #include "environments/packages/python_facts.h"
@@ -167,8 +168,11 @@ static char *package_advice_type(const struct hint_facts *facts, const json_t *p
 /* A cell of a session of this caller may install packages (python/python_session.h). */
 static bool package_advice_is_for_session(const struct hint_facts *facts)
 {
-    return facts->run->setting->session && facts->rules && facts->environment->ops->needs &&
-           !environment_kernel(facts->environment);
+    struct error ignored = ERROR_INIT;
+
+    return facts->run->setting->session && facts->rules &&
+           !environment_kernel(facts->environment) &&
+           extension_check(facts->environment, &ignored) == 0;
 }
 
 /* The variables of the session stay. */
@@ -179,7 +183,7 @@ static char *package_advice_install(const json_t *packages)
 
     for (char *at = words; (at = strstr(at, ", "));)
         memmove(at, at + 1, strlen(at));
-    return memory_format("To have %s, begin a cell with %%pip install %s",
+    return memory_format("To have %s, begin a cell with %%pip install %s.",
                          packages ? "that" : "packages", words);
 }
 

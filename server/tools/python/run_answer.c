@@ -17,6 +17,7 @@
 #include "server/tools/python/python_caller.h"
 #include "server/tools/python/python_host.h"
 #include "server/tools/python/python_offer.h"
+#include "server/tools/python/python_request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,14 +77,15 @@ static json_t *run_answer_hints(const struct invocation *invocation, const struc
     return hints;
 }
 
-/* INSTALLED: "gadget 1.0"; or NULL. */
-static void run_answer_add_packages(json_t *lines, const char *installed)
+/* INSTALLED: "gadget 1.0"; or NULL. In a session that IS_NEW nothing has been imported before. */
+static void run_answer_add_packages(json_t *lines, const char *installed, bool is_new)
 {
     if (installed)
         json_array_append_new(
-            lines, json_string_format("Installed for this session: %s. What was imported before "
-                                      "stays as it is until manage_sessions restarts it.",
-                                      installed));
+            lines, json_string_format("Installed for this session: %s.%s", installed,
+                                      is_new ? ""
+                                             : " What was imported before stays as it is until "
+                                               "manage_sessions restarts it."));
 }
 
 /* Adds facts about the session, if there is one, for the model. */
@@ -95,7 +97,8 @@ static void run_answer_add_session(json_t *lines, const struct invocation *invoc
 
     if (!name)
         return;
-    run_answer_add_packages(lines, facts->report->installed);
+    run_answer_add_packages(lines, facts->report->installed,
+                            asked && strcmp(asked, PYTHON_NEW_SESSION) == 0);
     if (facts->report->session != RUN_SESSION_KEPT)
         json_array_append_new(lines, json_string("The session has ended; its variables are gone."));
     else if (!invocation->client.sends_code_alone && (!asked || strcmp(asked, name) != 0))
