@@ -26,6 +26,18 @@ static void python_source_step(struct python_source *source)
     source->at++;
 }
 
+/* Moves over a character, and if it is a backslash, over what it keeps from having a meaning: the
+ * next character, or the end of the line. */
+static void python_source_step_escaped(struct python_source *source)
+{
+    if (*source->at == '\\' && source->at + 1 < source->end) {
+        python_source_step(source);
+        if (*source->at == '\r' && python_source_peek(source, 1) == '\n')
+            python_source_step(source);
+    }
+    python_source_step(source);
+}
+
 static void python_source_skip_comment(struct python_source *source)
 {
     const char *end = memchr(source->at, '\n', (size_t)(source->end - source->at));
@@ -51,9 +63,7 @@ static void python_source_skip_string(struct python_source *source)
         }
         if (*source->at == '\n' && !is_long)
             break;
-        if (*source->at == '\\' && source->at + 1 < source->end)
-            python_source_step(source);
-        python_source_step(source);
+        python_source_step_escaped(source);
     }
     source->is_lost = true;
 }
@@ -65,9 +75,7 @@ static void python_source_pass(struct python_source *source)
         python_source_skip_comment(source);
         return;
     }
-    if (*source->at == '\\' && source->at + 1 < source->end)
-        python_source_step(source);
-    python_source_step(source);
+    python_source_step_escaped(source);
 }
 
 bool python_source_next_string(struct python_source *source, const char **ret_start,

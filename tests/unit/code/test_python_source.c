@@ -22,6 +22,8 @@ static const struct {
     {"f(a,\n  b)\nc", "1:0:f(a,\n  b)|3:0:c", false},
     {"f(a, # )\n  b)", "1:0:f(a, # )\n  b)", false},
     {"a = \\\n  1\nb", "1:0:a = \\\n  1|3:0:b", false},
+    {"a = \\\r\n  1\r\nb", "1:0:a = \\\r\n  1|3:0:b", false},
+    {"a = 'x\\\r\ny'\r\nb", "1:0:a = 'x\\\r\ny'|3:0:b", false},
     {"a = '#'\nb", "1:0:a = '#'|2:0:b", false},
     {"a = 'it\\'s (' # x\nb", "1:0:a = 'it\\'s ('|2:0:b", false},
     {"a = \"\"\"x\n# y\n\"\"\"\nb", "1:0:a = \"\"\"x\n# y\n\"\"\"|4:0:b", false},
