@@ -177,15 +177,16 @@ class CommandLineExecutor(CodeExecutor):
         return CommandLineCodeResult(exit_code=exit_code, output="".join(output), code_file=code_file)
 
     async def _run(self, language: str, code: str, cancellation_token: CancellationToken) -> blocks.Ended:
-        call = asyncio.wrap_future(blocks.run(self._started_place(), language, code))
-        cancellation_token.link_future(call)
-        try:
-            return await call
-        except asyncio.CancelledError:
-            if not cancellation_token.is_cancelled():
-                raise
-            output, exit_code = self.CANCELLED
-            return blocks.Ended(exit_code, output)
+        if not cancellation_token.is_cancelled():
+            call = asyncio.wrap_future(blocks.run(self._started_place(), language, code))
+            cancellation_token.link_future(call)
+            try:
+                return await call
+            except asyncio.CancelledError:
+                if not cancellation_token.is_cancelled():
+                    raise
+        output, exit_code = self.CANCELLED
+        return blocks.Ended(exit_code, output)
 
 
 class LocalConfig(BaseModel):
