@@ -105,6 +105,7 @@ ROWS = [
     (CALL, "x = 1\n```\n", "Line 2 is a Markdown fence"),
     (CALL, "import os\n!ls", "Line 2 is a shell command"),
     (CALL, "!pip install nothing-like-it\nimport os", "Line 1 is a command of notebooks"),
+    (CALL, "pip install nothing-like-it\nimport os", "Line 1 is a command of a shell"),
     (CALL, "import os\n%timeit os", "Line 2 is a magic command"),
     (CALL, "import asyncio\nawait asyncio.sleep(0)", "Put line 2 into `async def main():`"),
     (CELL, "import asyncio\nawait asyncio.sleep(0)", None),

@@ -75,7 +75,7 @@ def rest(tmp_path):
 @pytest.mark.parametrize("line", [
     "%pip install gadget==1.0", "!pip install -q 'gadget<2'", "!pip3 install gadget==1.0", "!python -m pip install gadget==1.0",
     "!uv pip install gadget==1.0", "%uv pip install gadget==1.0", "! pip install --quiet \"gadget<2\"",
-    "!{sys.executable} -m pip install gadget==1.0"])
+    "!{sys.executable} -m pip install gadget==1.0", "pip install gadget==1.0", "%pip install \\\r\n  gadget==1.0\r\n"])
 def test_a_cell_installs_what_it_imports(server, line):
     session = Session(server, f"import os\n{line}\n{VERSION}")
     assert session.result["stdout"] == "1.0\n", session.text

@@ -171,7 +171,8 @@ static char *pip_line_join(const struct python_line *line)
     return text;
 }
 
-/* As pip_line_read(). *RET_WRONG: owned by the caller, or NULL. */
+/* As pip_line_read(). *RET_WRONG: owned by the caller, or NULL. A command alone is no Python, and
+ * IPython takes it, too. */
 static bool pip_line_take(const struct python_line *line, json_t **ret, char **ret_wrong)
 {
     AUTO_FREE char *text = NULL;
@@ -180,10 +181,8 @@ static bool pip_line_take(const struct python_line *line, json_t **ret, char **r
 
     *ret = NULL;
     *ret_wrong = NULL;
-    if (line->length == 0 || (*line->text != '!' && *line->text != '%'))
-        return false;
     text = pip_line_join(line);
-    rest = text + 1;
+    rest = text + strspn(text, "!%");
     program = pip_line_word(&rest);
     if (!pip_line_is_command(program, &rest))
         return false;

@@ -1,4 +1,5 @@
-/* `!pip install numpy` and `%pip install numpy`, as in a notebook. */
+/* `%pip install numpy` and `!pip install numpy` as in a notebook, and as in a shell without the
+ * first character. */
 #pragma once
 
 #include "base/error.h"

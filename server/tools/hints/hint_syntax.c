@@ -67,8 +67,8 @@ char *hint_pip_command(const struct hint_facts *facts)
         return NULL;
     advice =
         package_advice(facts, json_array_size(packages) <= HINT_PACKAGES_MOST ? packages : NULL);
-    return memory_format("Line %u is a command of notebooks, not Python. Leave it out. %s",
-                         line.number, advice);
+    return memory_format("Line %u is a command of %s, not Python. Leave it out. %s", line.number,
+                         strchr("!%", *line.text) ? "notebooks" : "a shell", advice);
 }
 
 char *hint_shell_command(const struct hint_facts *facts)
