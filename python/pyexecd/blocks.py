@@ -70,7 +70,8 @@ def restore_file(directory: pathlib.Path, saved: str, code: str) -> None:
     has SAVED."""
     name = FILE_NAME.match(code)
     if name and not {"", ".", ".."}.intersection(name[1].split("/")):
-        with contextlib.suppress(OSError, ValueError):  # The block has put something else into its way, or it is no name.
+        # The block has put something else into its way, or it is no name.
+        with contextlib.suppress(OSError, ValueError):
             place.replace_text(directory / name[1], saved, code)
 
 

@@ -11,13 +11,13 @@ from typing import Iterable, List, Optional, Set
 # Options that say how much pip prints; those between `pip` and `install` as well.
 LOUDNESS = r"(?:-[qv]+|--quiet|--verbose|--no-input|--no-color|--disable-pip-version-check)"
 PYTHON = r"(?:python(?:3(?:\.[0-9]+)?)?|\{sys\.executable\})"
-PIP = re.compile(rf"(?:[ \t]|\\\n)*(?:uv[ \t]+pip|(?:{PYTHON}[ \t]+-m[ \t]+)?pip(?:3(?:\.[0-9]+)?)?)(?:[ \t]+{LOUDNESS})*"
-                 r"[ \t]+install(?!\S)")
+PIP = re.compile(rf"(?:[ \t]|\\\n)*(?:uv[ \t]+pip|(?:{PYTHON}[ \t]+-m[ \t]+)?pip(?:3(?:\.[0-9]+)?)?)"
+                 rf"(?:[ \t]+{LOUDNESS})*[ \t]+install(?!\S)")
 MAGIC = re.compile(r"[ \t]*[!%][ \t]*")
 LINE = re.compile(r"(?:[^\\\n]|\\.|\\\n|\\\Z)*\n?")
 # What may stand before a command: it changes nothing of it. A variable of an installer would.
-SETTING = (r"(?:set(?:[ \t]+[-+a-z]+)+|export[ \t]+(?!PIP_|UV_|PATH=|PYTHON)[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:,@%+-]*)"
-           r"[ \t]*")
+SETTING = (r"(?:set(?:[ \t]+[-+a-z]+)+"
+           r"|export[ \t]+(?!PIP_|UV_|PATH=|PYTHON)[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./:,@%+-]*)[ \t]*")
 HARMLESS = re.compile(rf"[ \t]*(?:#.*|{SETTING}(?:(?:;|&&)[ \t]*{SETTING})*(?:;[ \t]*)?)?\n?")
 BEFORE = re.compile(rf"[ \t]*(?:{SETTING}(?:;|&&)[ \t]*)*")
 # The arguments of a command of a shell, up to what ends it.
@@ -40,8 +40,8 @@ MOST_PACKAGES = 256  # the server takes no more
 
 SHORT = re.compile("-[qvU]+")
 UPGRADE = {"-U", "--upgrade"}
-IGNORED = {"--quiet", "--verbose", "--user", "--no-cache-dir", "--no-cache", "--no-input", "--disable-pip-version-check",
-           "--break-system-packages", "--prefer-binary", "--no-color", "--system", "--no-warn-script-location",
+IGNORED = {"--quiet", "--verbose", "--user", "--no-cache-dir", "--no-cache", "--no-input", "--no-color", "--system",
+           "--disable-pip-version-check", "--break-system-packages", "--prefer-binary", "--no-warn-script-location",
            "--no-warn-conflicts", "--force-reinstall"}
 IGNORED_VALUE = re.compile(r"[ \t]--(?:progress-bar|timeout|default-timeout|retries|root-user-action|only-binary"
                            r"|upgrade-strategy)(?:=|[ \t]+)\S+")

@@ -135,14 +135,18 @@ def test_two_blocks_at_once_both_install(tmp_path, index):
     seen = program(tmp_path, index, """
 import threading
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=100)
-threads = [threading.Thread(target=run, args=(executor, ("sh", f"pip install {name}"))) for name in ("gadget==1.0", "widget")]
+seen = {}
+def install(name):
+    seen[name] = run(executor, ("sh", f"pip install {name}"))
+threads = [threading.Thread(target=install, args=[name]) for name in ("gadget==1.0", "widget")]
 for each in threads:
     each.start()
 for each in threads:
     each.join()
-print(json.dumps(run(executor, ("python", "import gadget, widget"))))
+seen["both"] = run(executor, ("python", "import gadget, widget"))
+print(json.dumps(seen))
 """)
-    assert seen["exit_code"] == 0, seen
+    assert [each["exit_code"] for each in seen.values()] == [0, 0, 0], seen
 
 
 def test_a_block_that_is_only_saved_installs_nothing(tmp_path, index):
