@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field
 
 from . import writable
 from .errors import PyexecdError
-from .place import Place
+from .place import Place, making
 from .removal import remove_tree
 from .results import Result
 
@@ -134,13 +134,15 @@ class PythonEnvironment:
 
     def _place(self, directory: pathlib.Path) -> Place:
         """Each has a server: those whose directory is gone are closed."""
-        for gone in [path for path in self._places if not os.path.isdir(path)]:
-            self._places.pop(gone).close()
+        for gone in [path for path in list(self._places) if not os.path.isdir(path)]:
+            if place := self._places.pop(gone, None):
+                place.close()
         path = str(directory)
-        if path not in self._places:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._places[path] = self._new_place(directory)
-        return self._places[path]
+        with making:
+            if path not in self._places:
+                directory.mkdir(parents=True, exist_ok=True)
+                self._places[path] = self._new_place(directory)
+            return self._places[path]
 
     async def run(self, code: str, directory: Directory, timeout: float) -> Result:
         """Runs CODE in DIRECTORY for at most TIMEOUT seconds; the result as pyexecd.AsyncClient has it."""

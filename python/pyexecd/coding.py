@@ -28,7 +28,7 @@ from .coding_jupyter import (DockerJupyterServer, EmbeddedIPythonCodeExecutor, J
                              LocalJupyterServer, waited)
 from .cells import JupyterConnectionInfo
 from .fences import FenceExtractor
-from .place import Place, write_file
+from .place import Place, making, write_file
 
 __all__ = ["DockerCommandLineCodeExecutor", "DockerJupyterServer", "EmbeddedIPythonCodeExecutor",
            "JupyterCodeExecutor", "JupyterConnectionInfo", "LocalCommandLineCodeExecutor", "LocalJupyterServer",
@@ -79,11 +79,12 @@ class CommandLineExecutor:
         raise NotImplementedError
 
     def _started_place(self) -> Place:
-        if self._place is None:
-            policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
-                        if name in POLICIES}
-            self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
-        return self._place
+        with making:
+            if self._place is None:
+                policies = {name: "run" if runs else "save" for name, runs in self.execution_policies.items()
+                            if name in POLICIES}
+                self._place = Place({**self._environment(), **self._settings}, self.work_dir, self.timeout, policies)
+            return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> CommandLineCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails."""

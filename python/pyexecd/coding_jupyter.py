@@ -10,7 +10,7 @@ from autogen.coding.base import CodeBlock, IPythonCodeResult
 
 from . import blocks, cells, containers
 from .fences import FenceExtractor
-from .place import Place
+from .place import Place, making
 
 __all__ = ["DockerJupyterServer", "EmbeddedIPythonCodeExecutor", "JupyterCodeExecutor", "LocalJupyterServer"]
 
@@ -51,9 +51,10 @@ class SessionExecutor:
         return FenceExtractor()
 
     def _started_place(self) -> Place:
-        if self._place is None:
-            self._place = Place(self._environment, self._output_dir, self._timeout)
-        return self._place
+        with making:
+            if self._place is None:
+                self._place = Place(self._environment, self._output_dir, self._timeout)
+            return self._place
 
     def execute_code_blocks(self, code_blocks: List[CodeBlock]) -> IPythonCodeResult:
         """Runs CODE_BLOCKS in order, up to the first that fails. The variables stay after a timeout."""

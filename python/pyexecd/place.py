@@ -52,6 +52,9 @@ class Background:
 
 background = Background()
 
+# Held while an executor makes its place, since threads may share it. No member of the executor, which may be copied.
+making = threading.RLock()
+
 
 class Place:
     """Scripts run in ENVIRONMENT (keys as in docs/configuration.md) and in DIRECTORY, which must exist, or,

@@ -133,10 +133,12 @@ def test_what_a_cancelled_block_has_installed_is_there(tmp_path, index):
 
 def test_two_blocks_at_once_both_install(tmp_path, index):
     seen = program(tmp_path, index, """
-import threading
+import sys, threading
+sys.setswitchinterval(1e-6)
 executor = LocalCommandLineCodeExecutor(work_dir="coding", timeout=100)
-seen = {}
+seen, ready = {}, threading.Barrier(2)
 def install(name):
+    ready.wait()
     seen[name] = run(executor, ("sh", f"pip install {name}"))
 threads = [threading.Thread(target=install, args=[name]) for name in ("gadget==1.0", "widget")]
 for each in threads:
