@@ -475,8 +475,11 @@ static struct environment *catalog_shelve_extension(struct catalog *catalog, con
 static const struct environment *catalog_find_base(const struct catalog *catalog,
                                                    const json_t *written, struct error *err)
 {
-    const char *name = json_object_get_string(written, EXTENSION_KEY);
-    const struct environment *base = name ? catalog_find(catalog, name) : NULL;
+    const json_t *written_name = json_object_get(written, EXTENSION_KEY);
+    const char *name = json_string_value(written_name);
+    const struct environment *base = name && strlen(name) == json_string_length(written_name)
+                                         ? catalog_find(catalog, name)
+                                         : NULL;
 
     if (!base)
         error_set(err, ERROR_INVALID_ARGUMENTS,

@@ -186,37 +186,40 @@ static bool notebook_packages_are_plain(const char *text)
                              "._+!-")] == '\0';
 }
 
-/* The version of PACKAGE by ENTRY, the name of a file beside packages: "numpy-2.0.dist-info". Owned
- * by the caller; NULL: it is about none. */
-static char *notebook_packages_version(const char *entry, const char *package)
+/* Notes in VERSIONS what ENTRY, the name of a file beside packages, says: "numpy-2.0.dist-info". */
+static void notebook_packages_read_entry(json_t *versions, const char *entry)
 {
-    const char *dash = strchr(entry, '-');
-    const char *end = strstr(entry, DIST_INFO);
-    AUTO_FREE char *own = dash ? memory_format("%.*s", (int)(dash - entry), entry) : NULL;
-    AUTO_FREE char *name = own ? requirement_name(own) : NULL;
+    const size_t length = strlen(entry);
+    const char *end = entry + length - strlen(DIST_INFO);
+    const char *dash = length > strlen(DIST_INFO) && strcmp(end, DIST_INFO) == 0
+                           ? memchr(entry, '-', (size_t)(end - entry))
+                           : NULL;
+    AUTO_FREE char *own = NULL;
+    AUTO_FREE char *name = NULL;
 
-    if (!dash || !end || end < dash || end[strlen(DIST_INFO)] || strcmp(name, package) != 0 ||
-        !notebook_packages_are_plain(entry))
-        return NULL;
-    return memory_format("%.*s", (int)(end - dash - 1), dash + 1);
+    if (!dash || !notebook_packages_are_plain(entry))
+        return;
+    own = memory_format("%.*s", (int)(dash - entry), entry);
+    name = requirement_name(own);
+    json_object_set_new(versions, name, json_stringn(dash + 1, (size_t)(end - dash - 1)));
 }
 
-/* Owned by the caller; NULL: PACKAGE is not among what was installed. */
-static char *notebook_packages_find(const char *site, const char *package)
+/* The versions of what was installed into the directory SITE, by names. New reference. */
+static json_t *notebook_packages_read(const char *site)
 {
+    json_t *versions = json_object();
     struct error ignored = ERROR_INIT;
     AUTO_CLOSE int fd = untrusted_open_directory(AT_FDCWD, site, &ignored);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    char *version = NULL;
 
     if (!stream)
-        return NULL;
+        return versions;
     (void)STEAL_FD(fd);
-    for (int i = 0; i < PACKAGES_MOST_FILES && !version && (entry = readdir(stream)); i++)
-        version = notebook_packages_version(entry->d_name, package);
+    for (int i = 0; i < PACKAGES_MOST_FILES && (entry = readdir(stream)); i++)
+        notebook_packages_read_entry(versions, entry->d_name);
     closedir(stream);
-    return version;
+    return versions;
 }
 
 /* Where they are for the Python of NOTEBOOK. Owned by the caller. */
@@ -233,6 +236,7 @@ static char *notebook_packages_site(const struct notebook *notebook)
 static char *notebook_packages_describe(const struct notebook *notebook, const json_t *packages)
 {
     AUTO_FREE char *site = notebook_packages_site(notebook);
+    AUTO_JSON json_t *versions = notebook_packages_read(site);
     char *text = memory_copy_string("");
     const json_t *package;
     size_t i;
@@ -240,7 +244,7 @@ static char *notebook_packages_describe(const struct notebook *notebook, const j
     json_array_foreach (packages, i, package) {
         AUTO_FREE char *before = text;
         AUTO_FREE char *name = requirement_name(json_string_value(package));
-        AUTO_FREE char *version = notebook_packages_find(site, name);
+        const char *version = json_object_get_string(versions, name);
 
         text = memory_format("%s%s%s %s", before, i ? ", " : "", name,
                              version ? version : "(it was there)");

@@ -117,6 +117,8 @@ char *venv_definition_key(const struct venv_definition *definition,
     digest_add_string(&digest, definition->system_site_packages ? "system" : NULL);
     digest_add_string(&digest, path ? NULL : packages->digest);
     digest_shown(&digest, definition);
+    if (definition->extends) /* it is removed earlier than a venv of the configuration */
+        digest_add_string(&digest, "extends");
     digest_finish(&digest, text);
     return memory_format("%.*s", KEY_DIGITS, text);
 }

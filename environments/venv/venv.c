@@ -84,6 +84,12 @@ static const struct venv_environment *const_venv_of(const struct environment *en
     return CONTAINER_OF(environment, const struct venv_environment, environment);
 }
 
+static void venv_note_use(const struct venv_environment *venv)
+{
+    venv_sweep_note_use(venv->place.path,
+                        venv->definition.extends ? VENV_KEPT_BRIEFLY : VENV_KEPT_SECONDS);
+}
+
 /* The lock and the note of use protect the venv from sweeps. */
 static void venv_hold(struct venv_environment *venv)
 {
@@ -91,14 +97,15 @@ static void venv_hold(struct venv_environment *venv)
     if (venv->in_use < 0)
         return;
     (void)flock(venv->in_use, LOCK_SH | LOCK_NB);
-    venv_sweep_note_use(venv->place.path,
-                        venv->definition.extends ? VENV_KEPT_BRIEFLY : VENV_KEPT_SECONDS);
+    venv_note_use(venv);
 }
 
 static void venv_leave(struct venv_environment *venv)
 {
-    if (venv->in_use >= 0)
-        close(venv->in_use);
+    if (venv->in_use < 0)
+        return;
+    venv_note_use(venv);
+    close(venv->in_use);
     venv->in_use = -1;
 }
 

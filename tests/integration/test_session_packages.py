@@ -164,6 +164,18 @@ def test_a_package_is_upgraded(server, index):
     assert "Installed for this session: gadget 2.0." in session.text
 
 
+def test_names_of_a_cell_count_each_time(server, index):
+    answer = call(server, "!pip install a\n" * 5000, Session(server).name)
+    assert "nothing ran: line 201: a cell installs at most 200 packages" in text_of(answer)
+    assert index.requests == []
+
+
+def test_a_line_with_a_null_character_installs_nothing(server, index):
+    answer = call(server, "%pip install gadget\0 widget", Session(server).name)
+    assert answer["isError"] and "null" in text_of(answer)
+    assert index.requests == []
+
+
 @pytest.mark.parametrize("names, said", [(201, "at most 200 packages"), (40000, "at most 200 packages"), (150, "too long")])
 def test_a_cell_installs_a_number_of_packages_that_a_person_can_read(server, index, names, said):
     session = Session(server, "x = 1")

@@ -133,13 +133,14 @@ static bool pip_line_add(json_t *packages, const char *word)
     return true;
 }
 
-/* The packages of REST. NULL, and *RET_WRONG the word that is none: owned by the caller. */
+/* The packages of REST, up to the first that is one too many for a cell. NULL, and *RET_WRONG the
+ * word that is none: owned by the caller. */
 static json_t *pip_line_packages(char *rest, char **ret_wrong)
 {
     json_t *packages = json_array();
     char *word;
 
-    while ((word = pip_line_word(&rest))) {
+    while (json_array_size(packages) <= PIP_LINES_MOST && (word = pip_line_word(&rest))) {
         const char *bare = pip_line_unquote(word);
 
         if (pip_line_is_harmless(bare) || pip_line_silences(bare, &rest) ||
@@ -181,6 +182,8 @@ static bool pip_line_take(const struct python_line *line, json_t **ret, char **r
 
     *ret = NULL;
     *ret_wrong = NULL;
+    if (memchr(line->text, '\0', line->length))
+        return false;
     text = pip_line_join(line);
     rest = text + strspn(text, "!%");
     program = pip_line_word(&rest);
@@ -247,13 +250,15 @@ static void pip_lines_put(json_t *all, json_t *package)
     json_array_append(all, package);
 }
 
-/* PACKAGES of line NUMBER come to ALL. */
-static int pip_lines_add(json_t *all, const json_t *packages, unsigned number, struct error *err)
+/* PACKAGES of line NUMBER come to ALL. *COUNT is of all that were named, also twice. */
+static int pip_lines_add(json_t *all, const json_t *packages, size_t *count, unsigned number,
+                         struct error *err)
 {
     json_t *package;
     size_t i;
 
-    if (json_array_size(packages) + json_array_size(all) > PIP_LINES_MOST)
+    *count += json_array_size(packages);
+    if (*count > PIP_LINES_MOST)
         return error_set(err, ERROR_INVALID_ARGUMENTS,
                          "nothing ran: line %u: a cell installs at most %d packages", number,
                          PIP_LINES_MOST);
@@ -281,6 +286,7 @@ static int pip_lines_collect(struct python_source *source, json_t *all, struct e
 {
     struct python_line line;
     json_t *packages;
+    size_t count = 0;
     char *word;
 
     while (pip_lines_next(source, &line, &packages, &word)) {
@@ -289,7 +295,7 @@ static int pip_lines_collect(struct python_source *source, json_t *all, struct e
 
         if (json_array_size(own) == 0)
             return pip_lines_refuse(wrong, line.number, err);
-        if (pip_lines_add(all, own, line.number, err) < 0)
+        if (pip_lines_add(all, own, &count, line.number, err) < 0)
             return -1;
     }
     return 0;

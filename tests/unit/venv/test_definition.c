@@ -43,6 +43,18 @@ static void test_a_slash_at_the_end_of_the_path_makes_no_other_venv(void **state
     assert_string_equal(long_key, short_key);
 }
 
+/* It is removed earlier. */
+static void test_what_extends_an_environment_is_another_venv(void **state)
+{
+    const struct venv_packages none = {0};
+    AUTO_FREE char *own = venv_definition_key(&(struct venv_definition){0}, &none);
+    AUTO_FREE char *extension =
+        venv_definition_key(&(struct venv_definition){.extends = true}, &none);
+
+    (void)state;
+    assert_string_not_equal(own, extension);
+}
+
 /* A venv whose packages are shown may be made anew, from another Python. */
 static void test_another_python_at_the_same_path_makes_another_venv(void **state)
 {
@@ -115,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_definition_says_counts),
         cmocka_unit_test(test_a_slash_at_the_end_of_the_path_makes_no_other_venv),
+        cmocka_unit_test(test_what_extends_an_environment_is_another_venv),
         cmocka_unit_test(test_another_python_at_the_same_path_makes_another_venv),
         cmocka_unit_test(test_a_python_that_shows_other_packages_makes_another_venv),
         cmocka_unit_test(test_a_venv_of_ours_has_no_path),
