@@ -317,6 +317,24 @@ def test_run_uses_the_python_that_is_named(tmp_path, monkeypatch):
         assert result.returncode == 64 and words in result.stderr and "environment_definition" not in result.stderr
 
 
+BLOCK = "# /// script\n# {}\n# ///\nprint(1)\n"
+
+
+@pytest.mark.parametrize("arguments, script, words", [
+    (["--with", "nump y"], "", '--with "nump y": '),
+    (["--with", ""], "", '--with "": there is no package name'),
+    (["--with", "-r list.txt"], "", "options are not taken"),
+    (["--python", "3.11 x"], "", '--python "3.11 x": must be a version'),
+    ([], BLOCK.format('dependencies = ["nump y"]'), 'dependencies of the script\'s block: "nump y"'),
+    ([], BLOCK.format('requires-python = "3.99 x"'), 'requires-python of the script\'s block: "3.99 x"'),
+])
+def test_run_says_in_its_own_words_what_cannot_be_asked_for(arguments, script, words, tmp_path):
+    (tmp_path / "needy.py").write_text(script)
+    result = pyexecd("run", *arguments, tmp_path / "needy.py")
+    assert result.returncode == 64 and words in result.stderr, result
+    assert "environment_definition" not in result.stderr
+
+
 def test_run_says_how_a_script_gets_the_package_that_it_misses():
     result = pyexecd("run", "-c", "import module_of_nobody")
     assert result.returncode == 1 and "add --with PACKAGE" in result.stderr
