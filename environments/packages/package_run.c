@@ -56,7 +56,7 @@ static char *package_run_explain(const struct package_run *run, const char *said
             "names. If packages have to come from there, the operator can list it in "
             "`network` of the environment; its scripts reach it then, too.",
             refused);
-    if (!package_run_met_closed_network(said))
+    if (package_installation_lacks_index(said) || !package_run_met_closed_network(said))
         return NULL;
     return memory_copy_string(
         "The sandbox of the installer, and of what packages run while they are built, reaches the "
