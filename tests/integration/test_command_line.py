@@ -504,6 +504,8 @@ def test_token_puts_its_line_into_the_file_of_the_server(tmp_path):
     second = json.loads(pyexecd("token", "--json", "--add", tokens, "bob").stdout)
     assert [line.split()[0] for line in tokens.read_text().splitlines()] == ["alice", "bob"]
     assert second["line"] in tokens.read_text()
+    assert "alice has 2 tokens there" in pyexecd("token", "alice", "--add", tokens).stdout
+    assert "tokens there" not in first.stdout
 
 
 @pytest.mark.parametrize("text", ["The token, shown only once:\n", "0123456789abcdef0123456789abcdef\n"])
