@@ -304,6 +304,7 @@ def test_is_told_where_what_and_what_to_do(mistake, folder):
     assert lines, result.stderr
     words = [word.replace("DIR", str(folder)).replace(" HOME/", " /home/someone/") for word in words]
     assert any(all(word in line for word in words) for line in lines), lines
+    assert len(set(lines)) == len(lines)
 
 
 @pytest.mark.parametrize("name, text, words", [
