@@ -366,17 +366,9 @@ static bool package_installation_lacks_wheel(const char *said)
            strstr(said, "building from source is disabled");
 }
 
-bool package_installation_lacks_index(const char *said)
-{
-    if (strstr(said, "(from versions: none)"))
-        return strstr(said, "connection broken by");
-    return strstr(said, "Failed to fetch") &&
-           (strstr(said, "client error (Connect)") || strstr(said, "server error (502 "));
-}
-
 const char *package_installation_advice(const char *said, bool allow_source_builds)
 {
-    if (package_installation_lacks_index(said))
+    if (package_run_lacks_index(said))
         return "The package index was not reached. The operator can name another one "
                "(PIP_INDEX_URL or pip.conf) or a proxy (HTTPS_PROXY)";
     if (allow_source_builds || !package_installation_lacks_wheel(said))
