@@ -53,7 +53,7 @@ static int script_environment_check_block(const json_t *definition, struct error
                : 0;
 }
 
-/* Adds the packages of OPTIONS to those of the block. */
+/* Adds the packages of OPTIONS to the packages of the block. */
 static int script_environment_extend(json_t *definition, const struct options *options,
                                      struct error *err)
 {
