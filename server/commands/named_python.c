@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool named_python_is_version(const char *named)
 {
@@ -49,10 +50,12 @@ char *named_python_find(const char *named, struct error *err)
 {
     char *found = named_python_look(named);
 
+    const bool is_path = strchr(named, '/') || access(named, F_OK) == 0;
+
     if (!found)
         error_set(err, ERROR_USAGE,
                   "--python: there is no Python %s %s; give a version, such as 3.11, a path, or a "
                   "name on PATH",
-                  strchr(named, '/') ? "at" : "on PATH with the name", named);
+                  is_path ? "at" : "on PATH with the name", named);
     return found;
 }

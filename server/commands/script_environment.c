@@ -129,7 +129,9 @@ static struct environment *script_environment_make(const struct options *options
         catalog_define(service->catalog, principal, definition, rules, err);
 
     caller_rules_free(rules);
-    if (!environment)
+    if (environment)
+        environment->settings.sandbox.holds_python = options->python;
+    else
         error_prefix(err, script_environment_is_asked_for(options)
                               ? "--with and --python cannot be followed"
                               : "the script's block (# /// script) cannot be used");

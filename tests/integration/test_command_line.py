@@ -311,10 +311,40 @@ def test_run_uses_the_python_that_is_named(tmp_path, monkeypatch):
     for named in (PYTHON, "python-of-mine"):
         result = pyexecd("run", "--python", named, "-c", "import sys; print(sys.prefix)")
         assert result.stdout == "/usr\n", result
-    for named, words in (("nowhere/python", "no Python at nowhere/python"), ("./", "no Python at ./"),
+    os.mkdir("bare")
+    for named, words in (("nowhere/python", "no Python at nowhere/python"), ("./", "no Python at ./"), ("bare", "no Python at bare;"),
                          ("snake", "name snake"), ("2.7", "Python 3")):
         result = pyexecd("run", "--python", named, "-c", "1")
         assert result.returncode == 64 and words in result.stderr and "environment_definition" not in result.stderr
+
+
+def test_a_python_in_the_current_directory_can_be_used_there_and_not_changed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", ".venv"], check=True)
+    pathlib.Path("data.csv").write_text("1,2")
+    pathlib.Path("change.py").write_text("""
+import os, sys
+print(sys.prefix, open("data.csv").read())
+for change in (lambda: open(".venv/pyvenv.cfg", "a"), lambda: os.remove(".venv/bin/python"), lambda: os.rename(".venv", "x")):
+    try:
+        change()
+        print("changed")
+    except OSError:
+        pass
+open("out", "w")
+""")
+    result = pyexecd("run", "-j", "--python", ".venv", "change.py")
+    found = json.loads(result.stdout)
+    if found["containment"]["layers"].get("own root directory") != "enforced":
+        pytest.skip("no mounts here")
+    assert (found["stdout"], result.stderr) == (f"{tmp_path}/project/.venv 1,2\n", "")
+    assert sorted(os.listdir()) == [".venv", "change.py", "data.csv", "out"]
+    os.makedirs("deep/er")
+    os.rename(".venv", "deep/er/.venv")  # a script could rename what is around it
+    result = pyexecd("run", "--python", "deep/er/.venv", "-c", "import os; print(os.getcwd())")
+    assert result.stdout != f"{tmp_path}/project\n", result
 
 
 BLOCK = "# /// script\n# {}\n# ///\nprint(1)\n"
