@@ -7,6 +7,9 @@
 #include "environments/real_path.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Appends MORE, NULL-terminated or NULL, to LIST. */
 static const char **sandbox_policy_extend(const char **list, const char *const *more)
@@ -37,6 +40,35 @@ static int sandbox_policy_refuse_python(const struct environment *environment, c
                      part, environment->name, place);
 }
 
+/* The virtual environment that FILE, which lies in PLACE, is or lies in, if that is a folder of
+ * PLACE. Owned by the caller, or NULL. */
+static char *sandbox_policy_find_venv(const char *place, const char *file)
+{
+    const size_t length = strlen(place) + 1;
+    AUTO_FREE char *folder =
+        strlen(file) > length ? strndup(file, length + strcspn(file + length, "/")) : NULL;
+    AUTO_FREE char *mark = memory_format("%s/pyvenv.cfg", text_or_none(folder));
+    struct stat status;
+
+    if (!folder || lstat(folder, &status) < 0 || !S_ISDIR(status.st_mode) || access(mark, F_OK) < 0)
+        return NULL;
+    return STEAL_PTR(folder);
+}
+
+/* True if scripts that work in PLACE could change FILE. A virtual environment is mounted read-only
+ * there, and what is mounted cannot be moved; a folder around it could. */
+static bool sandbox_policy_exposes(const struct environment *environment, const char *place,
+                                   const char *file)
+{
+    AUTO_FREE char *venv = NULL;
+
+    if (!real_path_holds(place, file))
+        return false;
+    if (environment->settings.sandbox.holds_python)
+        venv = sandbox_policy_find_venv(place, file);
+    return !venv;
+}
+
 static int sandbox_policy_check(const struct sandbox_policy *policy,
                                 const struct environment *environment, struct error *err)
 {
@@ -44,7 +76,7 @@ static int sandbox_policy_check(const struct sandbox_policy *policy,
 
     for (size_t i = 0; needs && needs[i]; i++)
         for (size_t j = 0; policy->write[j]; j++)
-            if (real_path_holds(policy->write[j], needs[i]))
+            if (sandbox_policy_exposes(environment, policy->write[j], needs[i]))
                 return sandbox_policy_refuse_python(environment, needs[i], policy->write[j], err);
     return 0;
 }
@@ -112,7 +144,8 @@ static int sandbox_policy_check_python(const struct environment *environment, co
     AUTO_FREE char *python = sandbox_policy_find_python(environment);
     AUTO_FREE char *real = python ? realpath(python, NULL) : NULL;
 
-    if (real && (real_path_holds(directory, python) || real_path_holds(directory, real)))
+    if (real && (sandbox_policy_exposes(environment, directory, python) ||
+                 sandbox_policy_exposes(environment, directory, real)))
         return sandbox_policy_refuse_python(environment, python, directory, err);
     return 0;
 }

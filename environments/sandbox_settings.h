@@ -19,6 +19,8 @@ struct sandbox_settings {
     char **read;       /* real paths, NULL-terminated, or NULL: none; owned */
     char **write;      /* real paths, NULL-terminated, or NULL: none; owned. Scripts may change the
                           files there, too */
+    bool holds_python; /* its Python may lie in a folder of the working directory, which scripts
+                          then only read: nobody else has the environment */
     bool gpu;          /* scripts may use the GPUs of this machine (gpu_files.h) */
 };
 

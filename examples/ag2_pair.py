@@ -2,7 +2,7 @@
 """A caller and an executor of AG2 whose code runs in pyexecd.
 
     pip install 'ag2[mcp]<1'
-    python3 examples/ag2_pair.py build/pyexecd
+    python3 examples/ag2_pair.py pyexecd
 
 The caller asks for code to be run, the executor runs it: the tool is pyexecd's own, reached through
 AG2's MCP client. In place of a language model stands a script that makes a mistake first and repairs

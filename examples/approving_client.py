@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A client that shows its user the code before it runs, in the standard library alone.
 
-    python3 examples/approving_client.py build/pyexecd --config examples/approval.yaml < script.py
+    python3 examples/approving_client.py pyexecd --config examples/approval.yaml < script.py
 
 pyexecd asks with an elicitation in the middle of the call (`approval: always`). The answer is read
 from the terminal: yes, or the reason why not.

@@ -2,7 +2,7 @@
 """An agent of AutoGen 0.7 that calculates with pyexecd, through AutoGen's own McpWorkbench.
 
     pip install autogen-agentchat 'autogen-ext[mcp]'
-    python3 examples/autogen_workbench.py build/pyexecd
+    python3 examples/autogen_workbench.py pyexecd
 
 AutoGen's ReplayChatCompletionClient stands in for a language model: it makes a mistake first and repairs it, so that
 this needs neither a key nor a network.

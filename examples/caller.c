@@ -2,7 +2,7 @@
  *
  *     caller CODE PROGRAM [ARGUMENT]...
  *
- * PROGRAM is the server, such as build/pyexecd. It reads one JSON message per line, and writes as
+ * PROGRAM is the server, such as pyexecd. It reads one JSON message per line, and writes as
  * it reads. */
 #include <errno.h>
 #include <fcntl.h>

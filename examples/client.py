@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A client of pyexecd in the standard library alone.
 
-    python3 examples/client.py build/pyexecd 'print(6 * 7)'
+    python3 examples/client.py pyexecd 'print(6 * 7)'
 
 `Client` starts the program and speaks the Model Context Protocol with it: one JSON message per line
 over its stdin and stdout. Copy it where a package is too much.

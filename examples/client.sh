@@ -1,7 +1,7 @@
 #!/bin/sh
 # A client of pyexecd in the shell alone: prints the answer, one line of JSON.
 #
-#     sh examples/client.sh build/pyexecd 'print(6 * 7)'
+#     sh examples/client.sh pyexecd 'print(6 * 7)'
 #
 # Exit code 0 when the script succeeded. A message of the revision 2026-07-28 stands alone, so there
 # is no handshake. The server's input stays open until the answer is there: its end leaves a run one

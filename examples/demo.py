@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts pyexecd as a client would and shows what a model gets to see.
 
-    python3 examples/demo.py build/pyexecd
+    python3 examples/demo.py pyexecd
 """
 
 import sys

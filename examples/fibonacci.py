@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A message of an assistant whose code blocks are executed, with the reply that it gets.
 
-    python3 examples/fibonacci.py build/pyexecd --config examples/code-blocks.yaml
+    python3 examples/fibonacci.py pyexecd --config examples/code-blocks.yaml
 """
 
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A search over parameters that begins each try in a copy of one loaded state.
 
-    python3 examples/forked_search.py build/pyexecd --config examples/sessions.yaml
+    python3 examples/forked_search.py pyexecd --config examples/sessions.yaml
 
 The data are made once. Each try has them at once and may change them as it likes: the session that
 it is a copy of stays as it is.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A session, cell by cell, as in a notebook.
 
-    python3 examples/notebook.py build/pyexecd --config examples/sessions.yaml
+    python3 examples/notebook.py pyexecd --config examples/sessions.yaml
 """
 
 import sys

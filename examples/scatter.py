@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scatter plot that code draws, saves and shows: the picture comes back as a model would see it.
 
-    python3 examples/scatter.py seen.png build/pyexecd --config examples/code-blocks.yaml
+    python3 examples/scatter.py seen.png pyexecd --config examples/code-blocks.yaml
 """
 
 import base64

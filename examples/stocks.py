@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What two stocks have gained in a year, out of a local file that goes with the call.
 
-    python3 examples/stocks.py build/pyexecd
+    python3 examples/stocks.py pyexecd
 """
 
 import pathlib

@@ -42,12 +42,14 @@ static char *from_tmp(void)
 static int state_directory_check(const char *path, const struct stat *status, struct error *err)
 {
     if (!S_ISDIR(status->st_mode))
-        return error_set(err, ERROR_UNAVAILABLE, "%s is not a directory", path);
+        return error_set(err, ERROR_CONFIG, "the state directory %s is not a directory", path);
     if (status->st_uid != geteuid())
-        return error_set(err, ERROR_UNAVAILABLE, "%s belongs to uid %u", path, status->st_uid);
+        return error_set(err, ERROR_CONFIG, "the state directory %s belongs to uid %u", path,
+                         status->st_uid);
     if (status->st_mode & (S_IWGRP | S_IWOTH))
-        return error_set(err, ERROR_UNAVAILABLE, "others may write in %s (mode %04o)", path,
-                         status->st_mode & 07777U);
+        return error_set(err, ERROR_CONFIG,
+                         "others may write in the state directory %s (mode %04o); chmod go-w %s",
+                         path, status->st_mode & 07777U, path);
     if (access(path, R_OK | W_OK | X_OK) < 0)
         return error_set_errno(err, errno, "cannot write in %s", path);
     return 0;

@@ -324,10 +324,21 @@ static void token_file_on_first_fault(void *data, const char *message)
         error_set(err, ERROR_CONFIG, "%s", message);
 }
 
+/* How many tokens the name of the last entry has. */
+static int token_file_count_last(const struct token_file *file)
+{
+    const char *last = file->entries[file->count - 1].name;
+    int count = 0;
+
+    for (size_t i = 0; i < file->count; i++)
+        count += strcmp(file->entries[i].name, last) == 0;
+    return count;
+}
+
 /* The line that is added to TEXT, with its newline. NULL with ERR when the two would not be read.
  * Owned by the caller. */
 static char *token_file_try_line(const char *path, const char *text, size_t length,
-                                 const char *line, struct error *err)
+                                 const char *line, int *ret_tokens, struct error *err)
 {
     const char *separator = length > 0 && text[length - 1] != '\n' ? "\n" : "";
     AUTO_FREE char *added = memory_format("%s%s\n", separator, line);
@@ -336,6 +347,7 @@ static char *token_file_try_line(const char *path, const char *text, size_t leng
 
     if (token_file_parse(path, whole, strlen(whole), &file, token_file_on_first_fault, err) < 0)
         return NULL;
+    *ret_tokens = token_file_count_last(&file);
     token_file_deinit(&file);
     return STEAL_PTR(added);
 }
@@ -347,6 +359,7 @@ int token_file_add(const char *path, const char *line, struct error *err)
     AUTO_FREE char *text = NULL;
     AUTO_FREE char *added = NULL;
     size_t length = 0;
+    int tokens = 0;
 
     if (fd < 0)
         return error_set_errno(err, errno, "cannot open %s", path);
@@ -355,7 +368,9 @@ int token_file_add(const char *path, const char *line, struct error *err)
     text = fd_read_all(fd, TOKEN_FILE_MOST_BYTES, &length, err);
     if (!text)
         return error_prefix(err, "%s", path);
-    added = token_file_try_line(path, text, length, line, err);
+    added = token_file_try_line(path, text, length, line, &tokens, err);
     explicit_bzero(text, length);
-    return added ? fd_write_all(fd, added, strlen(added), err) : -1;
+    if (!added || fd_write_all(fd, added, strlen(added), err) < 0)
+        return -1;
+    return tokens;
 }

@@ -50,8 +50,9 @@ int token_file_read(const char *path, struct token_file *ret, token_file_fault_f
 int token_file_parse(const char *path, char *text, size_t length, struct token_file *ret,
                      token_file_fault_fn fault, void *data);
 
-/* Adds LINE, which has no newline, to the file at PATH, which is made if it is not there. -1 with
- * ERR, and nothing is added, if the file has faults or would then have some. */
+/* Adds LINE, which has no newline, to the file at PATH, which is made if it is not there. Returns
+ * how many tokens the name of LINE has then; -1 with ERR, and nothing is added, if the file has
+ * faults or would then have some. */
 int token_file_add(const char *path, const char *line, struct error *err);
 
 #define TOKEN_FILE_NAME_RULE                                                                       \

@@ -381,9 +381,12 @@ static bool package_installation_lacks_wheel(const char *said)
 
 const char *package_installation_advice(const char *said, bool allow_source_builds)
 {
+    if (package_run_lacks_index(said))
+        return "The package index was not reached. The operator can name another one "
+               "(PIP_INDEX_URL or pip.conf) or a proxy (HTTPS_PROXY)";
     if (allow_source_builds || !package_installation_lacks_wheel(said))
         return NULL;
-    return "Only wheels are installed: a package that has source archives only needs "
-           "allow_source_builds: true, which the operator can set and calls cannot. Name another "
-           "version or another package";
+    return "No wheel was found, and only wheels are installed. A package that has source archives "
+           "only needs allow_source_builds: true, which the operator can set and calls cannot. "
+           "Name another version or another package";
 }

@@ -31,6 +31,14 @@ static void package_run_on_said(void *data, const char *line)
         run->settings.said(run->settings.data, line);
 }
 
+bool package_run_lacks_index(const char *said)
+{
+    if (strstr(said, "(from versions: none)"))
+        return strstr(said, "connection broken by");
+    return strstr(said, "Failed to fetch") &&
+           (strstr(said, "client error (Connect)") || strstr(said, "server error (502 "));
+}
+
 /* True if SAID is the error of a connection that was tried without the proxy. */
 static bool package_run_met_closed_network(const char *said)
 {
@@ -56,7 +64,7 @@ static char *package_run_explain(const struct package_run *run, const char *said
             "names. If packages have to come from there, the operator can list it in "
             "`network` of the environment; its scripts reach it then, too.",
             refused);
-    if (!package_run_met_closed_network(said))
+    if (package_run_lacks_index(said) || !package_run_met_closed_network(said))
         return NULL;
     return memory_copy_string(
         "The sandbox of the installer, and of what packages run while they are built, reaches the "

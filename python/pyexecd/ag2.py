@@ -24,8 +24,13 @@ import warnings
 from pydantic import BaseModel, Field
 
 from . import writable
+<<<<<<< HEAD
 from .errors import PyexecdError
 from .place import Place, making
+=======
+from .errors import ConfigurationError, PyexecdError
+from .place import Place
+>>>>>>> door2
 from .removal import remove_tree
 from .results import Result
 
@@ -108,10 +113,18 @@ class PythonEnvironment:
         try:
             with contextlib.closing(self._new_place(None)) as place:
                 result = place.run_code("").result()
+        except ConfigurationError:
+            raise
         except PyexecdError as error:
             raise RuntimeError(str(error)) from error
         if result.is_error:
             raise RuntimeError(result.text)
+
+    def check(self, directory: pathlib.Path) -> None:
+        """Raises ConfigurationError if the server does not accept what this environment and DIRECTORY say. Nothing is
+        left running: the program may fork before its first call."""
+        with contextlib.closing(self._new_place(directory if directory.is_dir() else None)) as place:
+            place.start().result()
 
     def _new_place(self, directory: typing.Optional[pathlib.Path]) -> Place:
         writable.check_python(self._definition)
@@ -244,7 +257,8 @@ class CodeExecutionRequest(BaseModel):
 
 
 class Tool:
-    """What a tool runs its code with. Raises AssertionError without a directory or an environment."""
+    """What a tool runs its code with. Raises AssertionError without a directory or an environment, and
+    ConfigurationError if these cannot be used: an error of a call would only be read by the model."""
 
     def __init__(self, timeout: float, working_directory: typing.Optional[WorkingDirectory],
                  python_environment: typing.Optional[PythonEnvironment]) -> None:
@@ -255,6 +269,7 @@ class Tool:
         self.timeout = timeout
         self.working_directory = directory
         self.python_environment = environment
+        environment.check(directory.absolute)
 
     async def run(self, code: str) -> str:
         """Runs CODE; the text that a model reads."""

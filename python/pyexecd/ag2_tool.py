@@ -11,7 +11,8 @@ __all__ = ["PythonCodeExecutionTool"]
 
 class PythonCodeExecutionTool(Tool):
     """Runs Python code of a model. TIMEOUT, in seconds, is that of each call; WORKING_DIRECTORY and
-    PYTHON_ENVIRONMENT are by default those of the enclosing `with`. Raises AssertionError without them."""
+    PYTHON_ENVIRONMENT are by default those of the enclosing `with`. Raises AssertionError without them, and
+    ConfigurationError if they cannot be used."""
 
     def __init__(self, *, timeout: float = 30, working_directory: typing.Optional[ag2.WorkingDirectory] = None,
                  python_environment: typing.Optional[ag2.PythonEnvironment] = None) -> None:

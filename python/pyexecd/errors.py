@@ -16,8 +16,10 @@ class ConnectionLost(PyexecdError):
     """
 
 
-class ConfigurationError(ConnectionLost):
-    """The server has not started, because it does not accept its configuration. The message says what is wrong."""
+class ConfigurationError(ConnectionLost, RuntimeError):
+    """The server has not started, because it does not accept its configuration. The message says what is wrong.
+
+    It is a RuntimeError, too, which is what executors and environments of AutoGen and AG2 raise then."""
 
 
 class ProtocolError(PyexecdError):

@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from typing import Any, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import AsyncClient, AsyncSession, installs, writable
-from .errors import PyexecdError
+from .errors import ConfigurationError, PyexecdError
 from .results import CodeBlocksResult, Result
 
 ENVIRONMENT = "code"
@@ -112,11 +112,10 @@ class Place:
             result = running.result()
             if result.status in ("error", "refused"):
                 raise RuntimeError(result.text)
-        except PyexecdError as error:
+        except BaseException as error:
             self.close()
-            raise RuntimeError(str(error)) from error
-        except BaseException:
-            self.close()
+            if isinstance(error, PyexecdError) and not isinstance(error, ConfigurationError):
+                raise RuntimeError(str(error)) from error
             raise
 
     def run_code(self, code: str, timeout: Optional[float] = None) -> Future[Result]:

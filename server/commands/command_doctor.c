@@ -16,6 +16,7 @@
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
+#include "server/commands/named_files.h"
 #include "server/commands/options.h"
 #include "server/commands/probe.h"
 #include "server/commands/remedy.h"
@@ -518,6 +519,9 @@ static int command_doctor_diagnose(struct doctor *doctor, struct config *config,
     status = service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, err);
     if (status == 0)
         print_service(doctor);
+    if (doctor->service.catalog && !doctor->interruption.signal &&
+        named_files_check_directories(config) == 0)
+        named_files_check_environments(&doctor->service, config);
     service_stop(&doctor->service);
     service_drain(&doctor->service);
     service_close(&doctor->service);

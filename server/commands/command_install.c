@@ -163,8 +163,8 @@ static int change_client(const struct client *client, const struct client_server
     return command_install_flush(err);
 }
 
-/* Without --client: a line for each, and whether it has the server. */
-static int list_clients(void)
+/* Without a client: a line for each, and whether it has the server. NEXT is what to type then. */
+static int list_clients(const char *next)
 {
     size_t count;
     const struct client *clients = client_list(&count);
@@ -182,7 +182,7 @@ static int list_clients(void)
         else
             command_print_line("", clients[i].name, "not found");
     }
-    puts("\nTo add pyexecd: pyexecd install CLIENT");
+    printf("\n%s\n", next);
     return command_end_output();
 }
 
@@ -291,7 +291,7 @@ int command_install(const struct options *options)
     int status;
 
     if (!options->client)
-        return list_clients();
+        return list_clients("To add pyexecd: pyexecd install CLIENT");
     config = command_load_config(options, &status);
     if (!config)
         return status;
@@ -306,7 +306,7 @@ int command_uninstall(const struct options *options)
     const struct client *client;
 
     if (!options->client)
-        return list_clients();
+        return list_clients("To take pyexecd out: pyexecd uninstall CLIENT");
     client = client_find(options->client, &err);
     if (!client || change_client(client, NULL, options, &err) < 0)
         return command_fail(&err);

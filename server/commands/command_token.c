@@ -24,12 +24,18 @@ static void digest_of(const char *token, char ret_text[DIGEST_TEXT_BYTES])
     digest_finish(&digest, ret_text);
 }
 
-static int command_token_print_added(const char *name, const char *token, const char *file)
+/* The name has TOKENS. */
+static int command_token_print_added(const char *name, const char *token, const char *file,
+                                     int tokens)
 {
     printf("The token of %s, shown only once:\n\n"
            "    %s\n\n"
            "Its line is in %s. A running server reads that again on SIGHUP.\n",
            name, token, file);
+    if (tokens > 1)
+        printf("%s has %d tokens there, and all of them are valid. When this one is in use, remove "
+               "the older line; limits behind its digest belong into the line that stays.\n",
+               name, tokens);
     return command_end_output();
 }
 
@@ -53,15 +59,17 @@ static int command_token_print_json(const char *name, const char *token, const c
     return command_print_json(value);
 }
 
-static int command_token_tell(const struct options *options, const char *token, const char *digest)
+static int command_token_tell(const struct options *options, const char *token, const char *digest,
+                              int tokens)
 {
     if (options->json)
         return command_token_print_json(options->principal, token, digest);
     if (options->token_file)
-        return command_token_print_added(options->principal, token, options->token_file);
+        return command_token_print_added(options->principal, token, options->token_file, tokens);
     return command_token_print(options->principal, token, digest);
 }
 
+/* Returns how many tokens the name has in the file. */
 static int command_token_add(const struct options *options, const char *digest, struct error *err)
 {
     AUTO_FREE char *line = memory_format("%s sha256:%s", options->principal, digest);
@@ -74,6 +82,7 @@ int command_token(const struct options *options)
     AUTO_FREE char *token = random_digits(TOKEN_DIGITS);
     char digest[DIGEST_TEXT_BYTES];
     struct error err = ERROR_INIT;
+    int tokens;
     int status;
 
     if (!token_file_is_name(options->principal)) {
@@ -81,10 +90,8 @@ int command_token(const struct options *options)
         return command_fail(&err);
     }
     digest_of(token, digest);
-    if (command_token_add(options, digest, &err) < 0)
-        status = command_fail(&err);
-    else
-        status = command_token_tell(options, token, digest);
+    tokens = command_token_add(options, digest, &err);
+    status = tokens < 0 ? command_fail(&err) : command_token_tell(options, token, digest, tokens);
     explicit_bzero(token, TOKEN_DIGITS);
     return status;
 }

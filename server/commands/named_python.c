@@ -7,18 +7,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool named_python_is_version(const char *named)
 {
     return *named && strchr("0123456789<>=!~", *named);
 }
 
-int named_python_check_version(const char *named, struct error *err)
+int named_python_check_version(const char *asker, const char *named, struct error *err)
 {
-    if (named[0] == '3' || !strchr("0123456789", named[0]))
+    const bool is_old = named[0] != '3' && strchr("0123456789", named[0]);
+
+    if (!is_old && !named[strspn(named, "0123456789.,<>=!~ ")])
         return 0;
     return error_set(err, ERROR_USAGE,
-                     "--python %s: only versions of Python 3 can be used, such as 3.11", named);
+                     "%s \"%s\": must be a version of Python 3, such as 3.11 or \">=3.10,<3.13\"",
+                     asker, named);
 }
 
 /* PATH, a program, in the real path of its directory. NULL: there is none. Owned by the caller. */
@@ -46,10 +50,12 @@ char *named_python_find(const char *named, struct error *err)
 {
     char *found = named_python_look(named);
 
+    const bool is_path = strchr(named, '/') || access(named, F_OK) == 0;
+
     if (!found)
         error_set(err, ERROR_USAGE,
                   "--python: there is no Python %s %s; give a version, such as 3.11, a path, or a "
                   "name on PATH",
-                  strchr(named, '/') ? "at" : "on PATH with the name", named);
+                  is_path ? "at" : "on PATH with the name", named);
     return found;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
+#include "environments/packages/requirement.h"
 #include "server/commands/named_python.h"
 #include "server/commands/options.h"
 #include "server/service.h"
@@ -12,6 +13,7 @@
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/run_facts.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static bool script_environment_is_asked_for(const struct options *options)
@@ -19,8 +21,41 @@ static bool script_environment_is_asked_for(const struct options *options)
     return options->packages[0] || options->python;
 }
 
-/* Adds the packages of OPTIONS to those of the block. */
-static void script_environment_extend(json_t *definition, const struct options *options)
+/* ASKER names PACKAGE. */
+static int script_environment_check_package(const char *asker, const char *package,
+                                            struct error *err)
+{
+    struct requirement requirement;
+    struct error reason = ERROR_INIT;
+
+    if (requirement_parse(&requirement, package, strlen(package), &reason) < 0)
+        return error_set(err, ERROR_USAGE,
+                         "%s \"%s\": %s; name a package as pip does, such as numpy or "
+                         "\"requests[socks]>=2.31\"",
+                         asker, package, reason.message);
+    requirement_deinit(&requirement);
+    return 0;
+}
+
+/* DEFINITION is what the script's block asks for, or NULL. */
+static int script_environment_check_block(const json_t *definition, struct error *err)
+{
+    const char *version = json_object_get_string(definition, "python_version");
+    const json_t *package;
+    size_t i;
+
+    json_array_foreach (json_object_get(definition, "pip_packages"), i, package)
+        if (script_environment_check_package(
+                "dependencies of the script's block:", json_string_value(package), err) < 0)
+            return -1;
+    return version
+               ? named_python_check_version("requires-python of the script's block:", version, err)
+               : 0;
+}
+
+/* Adds the packages of OPTIONS to the packages of the block. */
+static int script_environment_extend(json_t *definition, const struct options *options,
+                                     struct error *err)
 {
     json_t *packages = json_object_get(definition, "pip_packages");
 
@@ -28,8 +63,12 @@ static void script_environment_extend(json_t *definition, const struct options *
         packages = json_array();
         json_object_set_new(definition, "pip_packages", packages);
     }
-    for (const char *const *package = options->packages; *package; package++)
+    for (const char *const *package = options->packages; *package; package++) {
+        if (script_environment_check_package("--with", *package, err) < 0)
+            return -1;
         json_array_append_new(packages, json_string(*package));
+    }
+    return 0;
 }
 
 /* A Python at a path runs the script itself, with its packages, unless others are wanted: a virtual
@@ -40,7 +79,7 @@ static int script_environment_set_python(json_t *definition, const char *named, 
 
     json_object_del(definition, "python_version"); /* of the block */
     if (named_python_is_version(named)) {
-        if (named_python_check_version(named, err) < 0)
+        if (named_python_check_version("--python", named, err) < 0)
             return -1;
         json_object_set_new(definition, "python_version", json_string(named));
         return 0;
@@ -63,13 +102,15 @@ static int script_environment_define(const struct options *options,
                                      const struct code_cleaning *code, json_t **ret,
                                      struct error *err)
 {
-    if (script_block_read(code->text, code->length, ret, err) < 0)
+    if (script_block_read(code->text, code->length, ret, err) < 0 ||
+        script_environment_check_block(*ret, err) < 0)
         return -1;
     if (!script_environment_is_asked_for(options))
         return 0;
     if (!*ret)
         *ret = json_pack("{s:s}", "type", "venv");
-    script_environment_extend(*ret, options);
+    if (script_environment_extend(*ret, options, err) < 0)
+        return -1;
     return options->python ? script_environment_set_python(*ret, options->python, err) : 0;
 }
 
@@ -88,7 +129,9 @@ static struct environment *script_environment_make(const struct options *options
         catalog_define(service->catalog, principal, definition, rules, err);
 
     caller_rules_free(rules);
-    if (!environment)
+    if (environment)
+        environment->settings.sandbox.holds_python = options->python;
+    else
         error_prefix(err, script_environment_is_asked_for(options)
                               ? "--with and --python cannot be followed"
                               : "the script's block (# /// script) cannot be used");

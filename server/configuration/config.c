@@ -236,6 +236,20 @@ static char *config_read_file(struct config *config, size_t *ret_length)
     return text;
 }
 
+/* The reason why the file cannot be meant as a configuration, or NULL. Some of these would be YAML
+ * with strange keys. */
+static const char *config_find_mistaken(const char *path, const char *text)
+{
+    const char *ending = strrchr(path, '.');
+
+    if ((ending && strcmp(ending, ".py") == 0) || text_starts_with(text, "#!"))
+        return "is a program, not a configuration: `pyexecd run FILE` runs one of Python, "
+               "`pyexecd config init` writes a configuration";
+    if (ending && strcmp(ending, ".toml") == 0)
+        return "is TOML, and a configuration is YAML: `pyexecd config init` writes one";
+    return NULL;
+}
+
 static void config_parse_text(struct config *config, const char *text, size_t length)
 {
     yaml_tree_init(&config->tree, text, length, config_on_yaml_fault, config);
@@ -256,6 +270,7 @@ struct config *config_load(const char *path)
 {
     struct config *config = NEW(struct config);
     AUTO_FREE char *text = NULL;
+    const char *mistaken;
     size_t length;
 
     if (!path) {
@@ -265,7 +280,10 @@ struct config *config_load(const char *path)
     }
     config->path = memory_copy_string(path);
     text = config_read_file(config, &length);
-    if (text)
+    mistaken = text ? config_find_mistaken(path, text) : NULL;
+    if (mistaken)
+        problem_list_add(&config->problems, (struct yaml_position){0}, "", mistaken);
+    else if (text)
         config_parse_text(config, text, length);
     return config;
 }

@@ -142,8 +142,8 @@ static void check_port(struct config *config, const json_t *root, const struct a
                         "/listen/%zu", index);
     else if (!is_open)
         config_complain(config,
-                        "a TCP address needs token_file or oauth, or auth: none which lets every "
-                        "local user in",
+                        "a TCP address needs token_file or oauth, or auth: none, which lets every "
+                        "user of this machine in",
                         "/listen/%zu", index);
 }
 
@@ -155,7 +155,8 @@ static void check_https(struct config *config, const json_t *root)
     json_array_foreach (json_object_get(root, "listen"), i, text) {
         if (json_is_string(text) && strncmp(json_string_value(text), "https://", 8) == 0 &&
             !json_object_get(root, "tls"))
-            config_complain(config, "it needs a certificate: see tls", "/listen/%zu", i);
+            config_complain(config, "it needs tls: {certificate: FILE, key: FILE}", "/listen/%zu",
+                            i);
     }
 }
 

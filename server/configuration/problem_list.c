@@ -17,9 +17,22 @@ void problem_list_deinit(struct problem_list *list)
     list->count = 0;
 }
 
+/* A value of a wrong type is no member of an enumeration, either: the words are the same. */
+static bool problem_list_has(const struct problem_list *list, const char *pointer,
+                             const char *message)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->problems[i].pointer, pointer) == 0 &&
+            strcmp(list->problems[i].message, message) == 0)
+            return true;
+    return false;
+}
+
 void problem_list_add(struct problem_list *list, struct yaml_position position, const char *pointer,
                       const char *message)
 {
+    if (problem_list_has(list, pointer, message))
+        return;
     if (list->count == PROBLEMS_KEPT) {
         list->has_more = true;
         return;

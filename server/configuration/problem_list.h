@@ -24,6 +24,7 @@ struct problem_list {
 
 void problem_list_deinit(struct problem_list *list);
 
+/* Once, if the same is told of the same value again. */
 void problem_list_add(struct problem_list *list, struct yaml_position position, const char *pointer,
                       const char *message);
 

@@ -100,7 +100,7 @@ static int check_tls(const struct transport *transport, const struct address *ad
 {
     if (address->kind != ADDRESS_HTTPS || transport->tls)
         return 0;
-    return error_set(err, ERROR_CONFIG, "it needs a certificate: see `tls`");
+    return error_set(err, ERROR_CONFIG, "it needs tls: {certificate: FILE, key: FILE}");
 }
 
 static int open_unix(struct transport *transport, const struct address *address, struct error *err)

@@ -272,6 +272,26 @@ print(json.dumps([inner, os.getcwd(), os.path.exists(made.path), os.path.isdir("
     assert seen == [str(tmp_path / "given"), str(tmp_path), False, True]
 
 
+def test_what_the_server_does_not_accept_is_an_error_before_a_model_can_read_it(tmp_path):
+    said = program(tmp_path, """
+from pyexecd import ConfigurationError
+from pyexecd.ag2 import PythonCodeExecutionTool
+wrong = {"timeuot": 60}
+said = []
+with WorkingDirectory("work"):
+    for make in (lambda: PythonCodeExecutionTool(python_environment=SystemPythonEnvironment(settings=wrong)),
+                 lambda: VenvPythonEnvironment(settings=wrong)):
+        try:
+            make()
+        except ConfigurationError as error:
+            said.append([str(error), isinstance(error, RuntimeError)])
+    PythonCodeExecutionTool(python_environment=SystemPythonEnvironment())
+print(json.dumps(said))
+""")
+    told = 'environments.code.timeuot: unknown key "timeuot", did you mean "timeout"?'
+    assert said == [[told, True]] * 2
+
+
 def test_a_container_that_is_to_stay_is_a_warning(tmp_path):
     said, failed = program(tmp_path, """
 import warnings

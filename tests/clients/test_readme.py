@@ -3,11 +3,16 @@
 import json
 import os
 import re
+import sys
 
 import http_server
 import installed
 import pytest
 import python_package
+
+sys.path.insert(0, str(installed.ROOT / "docs"))
+
+import terminal_picture  # noqa: E402
 
 README = (installed.ROOT / "README.md").read_text()
 CLIENTS = (installed.ROOT / "docs" / "clients.md").read_text()
@@ -66,6 +71,23 @@ def test_the_first_screen_has_what_a_visitor_needs():
     assert [screen.index(text) for text in wanted] == sorted(screen.index(text) for text in wanted)
     for text in ["Linux", "WSL2", "macOS"]:
         assert text in screen
+
+
+def test_the_picture_is_what_the_program_prints(tmp_path):
+    assert "](docs/terminal.svg)" in README.partition("## ")[0]
+    held = python_package.program(tmp_path, """
+import os, pyexecd
+with pyexecd.Client(os.environ["PYEXECD"], config={}) as client:
+    print(*client.run_python("").structured["containment"]["layers"].values())
+""").stdout
+    if set(held.split()) != {"enforced"}:
+        pytest.skip("the sandbox of this machine lacks a layer")
+    assert terminal_picture.drawn(installed.PYEXECD) == terminal_picture.PICTURE.read_text(), (
+        "docs/terminal_picture.py PROGRAM --write makes it anew")
+
+
+def test_it_is_short():
+    assert len(README.split()) <= 1000
 
 
 def test_what_a_caller_needs_comes_before_what_an_operator_needs():

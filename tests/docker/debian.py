@@ -46,10 +46,13 @@ def proxy():
     return {"http_proxy": value} if value else {}
 
 
-def bootstrap(suite, root, packages=()):
-    """Unpacks and configures the Debian SUITE with PACKAGES in the folder ROOT."""
+def bootstrap(suite, root, packages=(), ubuntu=None):
+    """Unpacks and configures the Debian SUITE with PACKAGES in the folder ROOT; of Ubuntu, if that has a mirror."""
     include = [f"--include={','.join(packages)}"] if packages else []
-    command = [*ALONE, "debootstrap", "--variant=minbase", *include, suite, str(root), mirror()]
+    if ubuntu:  # whose releases are all alike; debootstrap of Debian 12 does not know those after 2022
+        include.append("--components=main,universe")
+    site = [ubuntu, "/usr/share/debootstrap/scripts/gutsy"] if ubuntu else [mirror()]
+    command = [*ALONE, "debootstrap", "--variant=minbase", *include, suite, str(root), *site]
     if not shutil.which("debootstrap"):
         raise NoDebian("no debootstrap; ./dev deps installs it")
     try:

@@ -3,6 +3,7 @@
 `python3 roots.py` makes those with Python, which tests install packages of ours in.
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import debian  # found by machine.py
 
 CACHE = (machine.ROOT / ".deps" / "fresh").resolve()
 RELEASES = {"12": "bookworm", "13": "trixie"}  # those that are supported
+UBUNTU = {"24.04": "noble"}  # tried where UBUNTU_MIRROR names a mirror
 PYTHON = ("python3", "python3-venv")  # Debian keeps a part of the standard library, venv, apart
 
 
@@ -21,15 +23,22 @@ def path_of(suite, packages):
     return CACHE / f"{'-'.join([suite, *packages])}.tar"
 
 
-def base(suite, packages=()):
-    """The tar of a Debian SUITE that has PACKAGES and nothing else, made when it is missing."""
+def of_release(release, packages=()):
+    """The tar of a release of Debian or Ubuntu."""
+    if release in UBUNTU:
+        return base(UBUNTU[release], packages, os.environ["UBUNTU_MIRROR"])
+    return base(RELEASES[release], packages)
+
+
+def base(suite, packages=(), ubuntu=None):
+    """The tar of a Debian SUITE that has PACKAGES and nothing else, made when it is missing. UBUNTU is a mirror."""
     path = path_of(suite, packages)
     if path.exists():
         return path
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="base-", dir=CACHE) as folder:
         root = pathlib.Path(folder) / "root"
-        debian.bootstrap(suite, root, packages)
+        debian.bootstrap(suite, root, packages, ubuntu)
         root.chmod(0o755)
         (root / "tmp").chmod(0o1777)
         subprocess.run(["chroot", root, "apt-get", "clean"], check=True)

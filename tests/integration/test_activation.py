@@ -114,7 +114,7 @@ def test_a_socket_named_https_speaks_tls_to_other_machines(configuration, tmp_pa
 
 
 @pytest.mark.parametrize("name, host, more, complaint", [
-    ("https", "0.0.0.0", {}, r"cannot serve systemd: https://0\.0\.0\.0:\d+/mcp: it needs a certificate: see `tls`"),
+    ("https", "0.0.0.0", {}, r"cannot serve systemd: https://0\.0\.0\.0:\d+/mcp: it needs tls: \{certificate: FILE, key: FILE\}"),
     ("http", "0.0.0.0", {}, r"descriptor 3 listens beyond this machine; only a socket named https"),
     ("http", "127.0.0.1", {"token_file": None},
      r"http://127\.0\.0\.1:\d+/mcp: every user of this machine could connect"),

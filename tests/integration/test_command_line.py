@@ -311,10 +311,58 @@ def test_run_uses_the_python_that_is_named(tmp_path, monkeypatch):
     for named in (PYTHON, "python-of-mine"):
         result = pyexecd("run", "--python", named, "-c", "import sys; print(sys.prefix)")
         assert result.stdout == "/usr\n", result
-    for named, words in (("nowhere/python", "no Python at nowhere/python"), ("./", "no Python at ./"),
+    os.mkdir("bare")
+    for named, words in (("nowhere/python", "no Python at nowhere/python"), ("./", "no Python at ./"), ("bare", "no Python at bare;"),
                          ("snake", "name snake"), ("2.7", "Python 3")):
         result = pyexecd("run", "--python", named, "-c", "1")
         assert result.returncode == 64 and words in result.stderr and "environment_definition" not in result.stderr
+
+
+def test_a_python_in_the_current_directory_can_be_used_there_and_not_changed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", ".venv"], check=True)
+    pathlib.Path("data.csv").write_text("1,2")
+    pathlib.Path("change.py").write_text("""
+import os, sys
+print(sys.prefix, open("data.csv").read())
+for change in (lambda: open(".venv/pyvenv.cfg", "a"), lambda: os.remove(".venv/bin/python"), lambda: os.rename(".venv", "x")):
+    try:
+        change()
+        print("changed")
+    except OSError:
+        pass
+open("out", "w")
+""")
+    result = pyexecd("run", "-j", "--python", ".venv", "change.py")
+    found = json.loads(result.stdout)
+    if found["containment"]["layers"].get("own root directory") != "enforced":
+        pytest.skip("no mounts here")
+    assert (found["stdout"], result.stderr) == (f"{tmp_path}/project/.venv 1,2\n", "")
+    assert sorted(os.listdir()) == [".venv", "change.py", "data.csv", "out"]
+    os.makedirs("deep/er")
+    os.rename(".venv", "deep/er/.venv")  # a script could rename what is around it
+    result = pyexecd("run", "--python", "deep/er/.venv", "-c", "import os; print(os.getcwd())")
+    assert result.stdout != f"{tmp_path}/project\n", result
+
+
+BLOCK = "# /// script\n# {}\n# ///\nprint(1)\n"
+
+
+@pytest.mark.parametrize("arguments, script, words", [
+    (["--with", "nump y"], "", '--with "nump y": '),
+    (["--with", ""], "", '--with "": there is no package name'),
+    (["--with", "-r list.txt"], "", "options are not taken"),
+    (["--python", "3.11 x"], "", '--python "3.11 x": must be a version'),
+    ([], BLOCK.format('dependencies = ["nump y"]'), 'dependencies of the script\'s block: "nump y"'),
+    ([], BLOCK.format('requires-python = "3.99 x"'), 'requires-python of the script\'s block: "3.99 x"'),
+])
+def test_run_says_in_its_own_words_what_cannot_be_asked_for(arguments, script, words, tmp_path):
+    (tmp_path / "needy.py").write_text(script)
+    result = pyexecd("run", *arguments, tmp_path / "needy.py")
+    assert result.returncode == 64 and words in result.stderr, result
+    assert "environment_definition" not in result.stderr
 
 
 def test_run_says_how_a_script_gets_the_package_that_it_misses():
@@ -486,6 +534,8 @@ def test_token_puts_its_line_into_the_file_of_the_server(tmp_path):
     second = json.loads(pyexecd("token", "--json", "--add", tokens, "bob").stdout)
     assert [line.split()[0] for line in tokens.read_text().splitlines()] == ["alice", "bob"]
     assert second["line"] in tokens.read_text()
+    assert "alice has 2 tokens there" in pyexecd("token", "alice", "--add", tokens).stdout
+    assert "tokens there" not in first.stdout
 
 
 @pytest.mark.parametrize("text", ["The token, shown only once:\n", "0123456789abcdef0123456789abcdef\n"])

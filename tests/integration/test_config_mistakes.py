@@ -304,6 +304,20 @@ def test_is_told_where_what_and_what_to_do(mistake, folder):
     assert lines, result.stderr
     words = [word.replace("DIR", str(folder)).replace(" HOME/", " /home/someone/") for word in words]
     assert any(all(word in line for word in words) for line in lines), lines
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize("name, text, words", [
+    ("main.py", "def main(): pass\n", "is a program, not a configuration: `pyexecd run FILE` runs"),
+    ("start", "#!/bin/sh\necho: yes\n", "is a program, not a configuration"),
+    ("pyproject.toml", "[project]\n", "is TOML, and a configuration is YAML: `pyexecd config init` writes one"),
+])
+def test_a_file_of_another_kind_is_told_as_that(name, text, words, folder):
+    path = folder / name
+    path.write_text(text)
+    result = check(path)
+    assert result.returncode == 78 and result.stderr.startswith(f"{path}: {words}"), result
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_there_are_enough_of_them():

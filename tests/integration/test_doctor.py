@@ -254,6 +254,19 @@ def test_a_signal_gives_up_the_environment_that_is_tried(tmp_path):
         process.wait()
 
 
+def test_every_path_that_is_not_there_is_named_as_by_check_config(tmp_path):
+    path = tmp_path / "config.yaml"
+    for read in ([], [f"{tmp_path}/a"]):  # without what keeps a server from starting, and with it
+        path.write_text(json.dumps({"default_environment": "s", "environments": {
+            "s": {"type": "system", "read": read},
+            "v": {"type": "venv", "requirements_file": f"{tmp_path}/b", "pip_find_links": f"{tmp_path}/c"}}}))
+        path.chmod(0o600)
+        said = [subprocess.run([os.environ["PYEXECD"], *command, "--config", path], capture_output=True, text=True,
+                               timeout=120) for command in (["doctor"], ["--check-config"])]
+        assert [each.returncode for each in said] == [78, 78], said
+        assert said[0].stderr == said[1].stderr and len(said[0].stderr.splitlines()) == 2 + len(read)
+
+
 @pytest.mark.parametrize("start, is_told", [("warm", True), ("fresh", True), ("cold", False)])
 def test_the_next_call_is_tried(tmp_path, start, is_told):
     path = tmp_path / "config.yaml"

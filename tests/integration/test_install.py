@@ -299,6 +299,8 @@ def test_without_a_name_it_lists_what_it_finds(home):
     lines = done(home.run("install")).splitlines()
     assert [line.split()[:2] for line in lines if "zed" in line or "codex" in line] == [["no", "codex"], ["yes", "zed"]]
     assert any("cursor" in line and "not found" in line for line in lines)
+    assert lines[-1] == "To add pyexecd: pyexecd install CLIENT"
+    assert done(home.run("uninstall")).splitlines()[-1] == "To take pyexecd out: pyexecd uninstall CLIENT"
 
 
 def test_it_says_what_to_do_next(home):

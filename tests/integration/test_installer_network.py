@@ -234,6 +234,16 @@ def test_files_of_another_host_are_named_in_the_error_and_can_be_opened(tmp_path
         assert output(VERSION, "gadget", pip_index_url=index.url, network=[elsewhere.place]) == "1.0\n"
 
 
+def test_an_index_that_is_not_reached_is_told(monkeypatch, installer):
+    """Not that the package has no wheel, or should not try to reach others while it is built."""
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    for index in ("https://127.0.0.1:9/simple", *(["http://127.0.0.1:9/simple"] if installer == "uv" else [])):
+        error = run(VERSION, "gadget", pip_index_url=index)["error"]
+        assert "The package index was not reached" in error and error.count("The operator can") == 1, error
+        assert "wheel" not in error and "reaches the package indexes only" not in error, error
+
+
 @pytest.fixture
 def beyond(tmp_path):
     """A Python outside /usr: scripts could have written what its pip says."""

@@ -218,7 +218,7 @@ def test_what_cannot_be_used_is_told(tmp_path):
     certificate, key = make_certificate(tmp_path)
     _, other = make_certificate(tmp_path, "other")
     files = {"certificate": str(certificate), "key": str(key)}
-    assert "listen.0: it needs a certificate: see tls" in check(tmp_path)
+    assert "listen.0: it needs tls: {certificate: FILE, key: FILE}" in check(tmp_path)
     assert check(tmp_path, tls=files) == ""
     assert "no certificate can be read" in check(tmp_path, tls={**files, "certificate": str(key)})
     assert "it is not that of the certificate" in check(tmp_path, tls={**files, "key": str(other)})

@@ -3,11 +3,9 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "schemas/schemas.h"
 #include "server/tools/python/python_arguments.h"
-#include "server/tools/python/run_python.h"
+#include "server/tools/python/python_schema.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* The languages that RULES say are to be DONE so. Owned by the caller. */
@@ -39,18 +37,9 @@ char *run_code_blocks_description(const json_t *rules)
         *run ? run : "none", *save ? save : "none");
 }
 
-/* Built-in schemas are valid JSON. New reference. */
-static json_t *run_code_blocks_schema(const char *name)
-{
-    json_t *schema = json_loads(schemas_find(name), 0, NULL);
-
-    assert(schema);
-    return schema;
-}
-
 json_t *run_code_blocks_input_schema(const struct python_offer *offer)
 {
-    json_t *schema = run_code_blocks_schema("run_code_blocks.input");
+    json_t *schema = python_schema_built_in("run_code_blocks.input");
 
     python_arguments_refer(schema, offer, "Seconds for all blocks");
     return schema;
@@ -58,13 +47,5 @@ json_t *run_code_blocks_input_schema(const struct python_offer *offer)
 
 json_t *run_code_blocks_output_schema(void)
 {
-    json_t *schema = run_code_blocks_schema("run_code_blocks.output");
-    json_t *properties = json_object_get(schema, "properties");
-    json_t *block = json_object_get(json_object_get(properties, "blocks"), "items");
-    json_t *result = json_object_get(json_object_get(block, "properties"), "result");
-    AUTO_JSON json_t *run = run_python_output_schema();
-
-    json_object_set(result, "properties", json_object_get(run, "properties"));
-    json_object_set(result, "required", json_object_get(run, "required"));
-    return schema;
+    return python_schema_of_runs("run_code_blocks.output", "blocks");
 }

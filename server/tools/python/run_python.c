@@ -3,7 +3,6 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "schemas/schemas.h"
 #include "server/tools/answer/run_output.h"
 #include "server/tools/answer/run_pictures.h"
 #include "server/tools/hints/run_facts.h"
@@ -13,11 +12,10 @@
 #include "server/tools/python/python_call.h"
 #include "server/tools/python/python_host.h"
 #include "server/tools/python/python_offer.h"
+#include "server/tools/python/python_schema.h"
 #include "server/tools/python/run_account.h"
 #include "server/tools/python/run_answer.h"
 #include "server/tools/tool.h"
-
-#include <assert.h>
 
 /* As a model sees it */
 
@@ -37,19 +35,10 @@ static char *run_python_description(const struct python_offer *offer)
     return ret;
 }
 
-/* Built-in schemas are valid JSON. New reference. */
-static json_t *built_in(const char *name)
-{
-    json_t *schema = json_loads(schemas_find(name), 0, NULL);
-
-    assert(schema);
-    return schema;
-}
-
 /* schemas/run_python.input.json with environments and limits filled in. New reference. */
 static json_t *run_python_input_schema(const struct python_offer *offer)
 {
-    json_t *schema = built_in("run_python.input");
+    json_t *schema = python_schema_built_in("run_python.input");
 
     python_arguments_describe(schema, offer);
     return schema;
@@ -57,7 +46,7 @@ static json_t *run_python_input_schema(const struct python_offer *offer)
 
 json_t *run_python_output_schema(void)
 {
-    return built_in("run_python.output");
+    return python_schema_built_in("run_python.output");
 }
 
 json_t *run_python_annotations(void)

@@ -120,7 +120,7 @@ static void test_a_wrong_value_is_told_with_its_place(void **state)
          "1:10: listen.0: an address is stdio, unix:/PATH, tcp:HOST:PORT, "
          "http://HOST:PORT/mcp, https://HOST:PORT/mcp, unix:///PATH#/mcp or systemd\n"},
         {"listen: [\"https://127.0.0.1:80\"]\nauth: none\n",
-         "1:10: listen.0: it needs a certificate: see tls\n"},
+         "1:10: listen.0: it needs tls: {certificate: FILE, key: FILE}\n"},
         {"listen: [\"unix:x.sock\"]\n",
          "1:10: listen.0: the path of a unix socket must be absolute\n"},
         {"listen: [{tcp: 7000}]\n", "1:10: listen.0: must be a string, not a mapping\n"},
@@ -260,8 +260,8 @@ static void test_keys_are_checked_against_each_other(void **state)
         {"default_environment: 5\n",
          "1:22: default_environment: must be a string: write \"5\", in quotes\n"},
         {"listen:\n  - stdio\n  - tcp:127.0.0.1:7000\n",
-         "3:5: listen.1: a TCP address needs token_file or oauth, or auth: none which lets every "
-         "local user in\n"},
+         "3:5: listen.1: a TCP address needs token_file or oauth, or auth: none, which lets every "
+         "user of this machine in\n"},
         {"listen: [\"tcp:0.0.0.0:80\"]\n",
          "1:10: listen.0: other machines can reach it: it needs token_file or oauth\n"},
         {"listen: [\"tcp:[2001:db8::1]:80\"]\nauth: none\n",

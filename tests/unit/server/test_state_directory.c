@@ -120,6 +120,7 @@ static void test_a_link_in_tmp_is_refused(void **state)
     assert_null(state_directory_open(&err));
     assert_int_equal(unlink(path), 0);
     assert_non_null(strstr(err.message, "is not a directory"));
+    assert_int_equal(err.code, ERROR_CONFIG); /* clients are told so by the exit code of a server */
 }
 
 static void test_without_a_home_it_is_in_tmp(void **state)
