@@ -40,8 +40,8 @@ static int sandbox_policy_refuse_python(const struct environment *environment, c
                      part, environment->name, place);
 }
 
-/* The virtual environment that FILE, which lies in PLACE, is or lies in, if that is a folder of
- * PLACE. Owned by the caller, or NULL. */
+/* The folder in PLACE that has FILE, which lies in PLACE, if it is a virtual environment. Owned by
+ * the caller, or NULL. */
 static char *sandbox_policy_find_venv(const char *place, const char *file)
 {
     const size_t length = strlen(place) + 1;
@@ -56,7 +56,7 @@ static char *sandbox_policy_find_venv(const char *place, const char *file)
 }
 
 /* True if scripts that work in PLACE could change FILE. A virtual environment is mounted read-only
- * there, and what is mounted cannot be moved; a folder around it could. */
+ * there, and a mount cannot be moved; a folder around it could. */
 static bool sandbox_policy_exposes(const struct environment *environment, const char *place,
                                    const char *file)
 {
