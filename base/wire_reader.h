@@ -27,7 +27,7 @@ struct wire_reader {
     /* Private. */
     enum wire_state state;
     struct wire_head head;      /* of the frame that comes */
-    size_t length;              /* what has come of hello, head or frame */
+    size_t length;              /* the bytes of hello, head or frame so far */
     char held[WIRE_HELD_BYTES]; /* of a head or a whole frame, as far as it has come */
     char *large;                /* owned: the same of a larger frame; or NULL */
 };

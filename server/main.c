@@ -30,7 +30,7 @@ static void main_harden(void)
 }
 
 /* A descriptor that was closed would be that of the next file that is opened, and requests would be
- * read from it, or the log written to it. It gets one that fails as if it were closed. */
+ * read from it, or the log written to it. It gets a descriptor that fails as if it were closed. */
 static void main_fill_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -38,7 +38,7 @@ void ahead_pool_expect(struct ahead_pool *pool, struct docker_order *order);
 /* A container failed or printed too early: no further one is started for a while. */
 void ahead_pool_close(struct ahead_pool *pool);
 
-/* A script has run in one of its containers. */
+/* A script has run in a container of the pool. */
 void ahead_pool_open(struct ahead_pool *pool);
 
 /* No run uses the environment: containers may be started. */

@@ -18,9 +18,9 @@ struct docker_output {
     void (*cell_ended)(struct docker_output *output, const struct last_words *words);
 
     bool is_mute;        /* nothing is passed on before the script begins ... */
-    char complaint[256]; /* ... but what the engine says instead is kept here */
+    char complaint[256]; /* ... but the engine's own words are kept here */
     bool has_begun;      /* the init says that the script begins ... */
-    bool has_not_begun;  /* ... or that nothing has run, and nothing will */
+    bool has_not_begun;  /* ... or that no script has run, and none will */
     bool has_words;
     struct last_words words; /* there is no more output */
 

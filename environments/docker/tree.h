@@ -29,14 +29,14 @@ enum docker_tree_state {
     DOCKER_TREE_LEAVING,  /* has no owner; waits until its container is removed */
 };
 
-/* What is known of the script of a tree that has ended. */
+/* The end of a script whose tree has ended. */
 enum docker_tree_fate {
     DOCKER_TREE_HAS_RUN,
     DOCKER_TREE_NEVER_BEGAN, /* certainly */
     DOCKER_TREE_WAS_LOST,    /* the connection was, between go and answer: it may have run or not */
 };
 
-/* What a tree tells, to whom it belongs. */
+/* The owner of a tree, which hears of its life. */
 struct docker_tree_owner {
     /* May be NULL. Its script begins. */
     void (*began)(struct docker_tree_owner *owner);
@@ -79,7 +79,7 @@ struct docker_tree {
 struct docker_tree *docker_tree_new(const struct docker_site *site, struct docker_tree_owner *owner,
                                     struct execution_listener *listener);
 
-/* Frees TREE. What is still under way is killed, in the background. */
+/* Frees TREE. Requests and processes under way are killed, in the background. */
 void docker_tree_free(struct docker_tree *tree);
 
 /* Frees TREE, which has ended. If only its init is left alive, the container is removed a little

@@ -154,7 +154,7 @@ static void add_file(struct python_needs *needs, const char *path)
         python_needs_add(needs, real, false);
 }
 
-/* True when PATH leads to what lies in DIRECTORY. */
+/* True when PATH leads into DIRECTORY. */
 static bool leads_into(const char *path, const char *directory)
 {
     AUTO_FREE char *real = realpath(path, NULL);

@@ -26,6 +26,6 @@ void packages_definition_add(json_t *packages, const json_t *more);
 /* True when there are packages to install. */
 bool packages_definition_names_any(const struct packages_definition *definition);
 
-/* Adds all packages to RET: the listed ones, and those that are in the file now. */
+/* Adds all packages to RET: the listed ones, and the present ones of the file. */
 int packages_definition_collect(const struct packages_definition *definition,
                                 struct requirements *ret, struct error *err);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the helper has written */
+/* The output of the helper */
 
 static const char *const picture_mime_types[] = {
     [PICTURE_PNG] = "image/png",

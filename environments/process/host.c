@@ -62,7 +62,7 @@ struct process_host {
     ev_prepare finish;
 };
 
-/* Their layers: without a sandbox, in one, in one with a network. */
+/* Their layers: no sandbox, a sandbox, a sandbox with a network. */
 static const unsigned host_kinds[HOST_KINDS] = {0, LAYERS_OF_SANDBOX,
                                                 LAYERS_OF_SANDBOX & ~LAYER_NETWORK};
 
@@ -244,7 +244,7 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 
 void host_look_for_orphans(struct process_host *host)
 {
-    if (host->orphans.repeat > ORPHANS_HURRY) /* who asks again and again puts off nothing */
+    if (host->orphans.repeat > ORPHANS_HURRY) /* repeated questions put off nothing */
         host_look_for_orphans_after(host, ORPHANS_HURRY);
 }
 

@@ -31,7 +31,7 @@ struct expectation {
     double closed_until; /* none is made before */
 };
 
-/* Embedded in what waits. */
+/* Embedded in the waiting thing. */
 struct waiting {
     struct list link;                /* in its room, until it is taken, withdrawn or ended */
     struct expectation *expectation; /* borrowed; NULL: what it was made for has changed */
@@ -85,10 +85,10 @@ void waiting_room_use(struct waiting_room *room, struct waiting *waiting, double
 /* Ends the oldest, except LATEST, until MORE fit into the room. */
 void waiting_room_bound(struct waiting_room *room, const struct waiting *latest, unsigned more);
 
-/* Ends all that have waited in vain. False: the room is empty. */
+/* Ends everything for which nobody came in time. False: the room is empty. */
 bool waiting_room_expire(struct waiting_room *room, double now);
 
-/* Ends all that wait for EXPECTATION. */
+/* Ends everything that waits for EXPECTATION. */
 void waiting_room_end(struct waiting_room *room, const struct expectation *expectation);
 
 /* Somebody came before one was ready: more are wanted. */

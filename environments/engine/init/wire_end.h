@@ -18,7 +18,7 @@ enum {
 
 struct wire_end {
     int out;                      /* the wire; -1: it is broken */
-    int prints[WIRE_END_OUTPUTS]; /* what the program prints is read here; -1: not, or no more */
+    int prints[WIRE_END_OUTPUTS]; /* the program's output is read here; -1: not, or no more */
     int theirs[WIRE_END_OUTPUTS]; /* the ends of the program, until it is executed */
     char pending[WIRE_HEAD_BYTES + INIT_PIECE_BYTES]; /* a frame that the wire has not taken */
     size_t begin;
@@ -29,7 +29,7 @@ struct wire_end {
  * the socket, it becomes standard input, too. PATH may be NULL. False when there is no wire. */
 bool wire_end_open(struct wire_end *wire, const char *path);
 
-/* What to wait for, for poll(2). */
+/* The events to wait for, for poll(2). */
 void wire_end_watch(const struct wire_end *wire, struct pollfd watched[WIRE_END_WATCHED]);
 
 /* Passes on what has been printed, as much as the wire takes. */

@@ -81,7 +81,7 @@ static bool zygote_read_job(struct worker_job *job)
     return true;
 }
 
-/* What a zygote and its stand-in do. */
+/* The work of a zygote and of its stand-in. */
 struct zygote_service {
     const struct zygote_hooks *hooks;
     const struct worker_job *job;

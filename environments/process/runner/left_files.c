@@ -16,7 +16,7 @@
 enum {
     LEFT_LOOKED_AT = 4096, /* entries of the directory; they take some milliseconds */
     LEFT_NAMED = 5,
-    LEFT_TEMPORARY_LENGTH = 8, /* of what the module tempfile adds to "tmp" */
+    LEFT_TEMPORARY_LENGTH = 8, /* of the letters that the module tempfile adds to "tmp" */
 };
 
 struct left_files {

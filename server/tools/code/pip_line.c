@@ -232,7 +232,7 @@ static size_t pip_lines_length(const json_t *packages)
     return length;
 }
 
-/* A later requirement replaces one of the same name. */
+/* A later requirement replaces its namesake. */
 static void pip_lines_put(json_t *all, json_t *package)
 {
     AUTO_FREE char *name = requirement_name(json_string_value(package));

@@ -34,7 +34,7 @@ static char *hint_of_message(const struct hint_facts *facts)
     return NULL;
 }
 
-/* What a script has shown to nobody, without an error. It may have written it to a file as well. */
+/* A figure or window that nobody saw, without an error. The script may have saved it as well. */
 static char *hint_unseen(const struct hint_facts *facts)
 {
     if (!facts->run->is_success || facts->run->setting->session ||

@@ -27,7 +27,7 @@ struct run_facts {
                     SIGKILL"; NULL: there is none */
     json_t *streams[PROCESS_STREAMS]; /* owned: strings: the output as far as it was kept */
     bool is_truncated;                /* not all of it was kept */
-    json_t *files;                    /* owned: an array like that of the report */
+    json_t *files;                    /* owned: an array, as in the report */
 };
 
 /* The facts of REPORT and SETTING, which outlive FACTS. */

@@ -103,7 +103,7 @@ static int python_session_policy(const struct python_host *host, const struct to
                 : python_session_defined(host, environment, ret, err);
 }
 
-/* Says that NOTEBOOK is refused for CAUSE, and what to do. */
+/* Says that NOTEBOOK is refused for CAUSE, and names the remedy. */
 static void python_session_refuse(const struct notebook *notebook, const struct error *cause,
                                   struct error *err)
 {
@@ -186,7 +186,7 @@ struct environment *python_session_renew(const struct python_host *host,
     return environment;
 }
 
-/* Who names what the session has, means the session. */
+/* A caller who names the environment and the directory of the session means the session. */
 static bool python_session_is_at_home(const struct notebook *notebook,
                                       const struct python_request *request)
 {

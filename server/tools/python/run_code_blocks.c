@@ -152,7 +152,7 @@ static void blocks_call_note(struct blocks_call *call, const struct run_facts *f
 
 /* The answer */
 
-/* What programs get. New reference. */
+/* The result for programs. New reference. */
 static json_t *blocks_call_structured(const struct blocks_call *call)
 {
     return json_pack("{s:b, s:i, s:O, s:i}", "success", call->exit_code == 0, "exit_code",
