@@ -24,13 +24,8 @@ import warnings
 from pydantic import BaseModel, Field
 
 from . import writable
-<<<<<<< HEAD
-from .errors import PyexecdError
-from .place import Place, making
-=======
 from .errors import ConfigurationError, PyexecdError
-from .place import Place
->>>>>>> door2
+from .place import Place, making
 from .removal import remove_tree
 from .results import Result
 
