@@ -258,7 +258,7 @@ static void notebook_packages_change(struct notebook *notebook)
     struct notebook_packages *packages = STEAL_PTR(notebook->coming);
 
     if (packages == notebook->packages)
-        notebook_packages_release(packages);
+        packages->references--; /* the notebook keeps its own */
     else
         packages->before = notebook->packages;
     notebook->packages = packages;
