@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "environments/catalog/catalog.h"
 #include "environments/environment.h"
+#include "environments/environment_level.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_policy.h"
 #include "environments/workplace/working_directory.h"
@@ -62,6 +63,7 @@ static int lend(const struct script_place *place, struct service *service,
     AUTO_FREE char *script = NULL;
 
     catalog_work_in(service->catalog, real);
+    environment_work_in(environment, real); /* it may be the script's own */
     script = find_own_script(place->script, directory, environment);
     if (workplace_lend(service->workplace, directory, script, err) == 0)
         return 0;

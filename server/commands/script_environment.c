@@ -6,6 +6,8 @@
 #include "environments/callers/caller_rules.h"
 #include "environments/catalog/catalog.h"
 #include "environments/packages/requirement.h"
+#include "environments/process/host.h"
+#include "environments/process/policy.h"
 #include "server/commands/named_python.h"
 #include "server/commands/options.h"
 #include "server/service.h"
@@ -122,6 +124,7 @@ static struct environment *script_environment_make(const struct options *options
     AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
     AUTO_JSON json_t *images = json_array();
     AUTO_JSON json_t *paths = json_pack("[s]", "/");
+    const struct process_sandbox all = {0};
     size_t ignored;
     struct caller_rules *rules =
         caller_rules_new(images, paths, caller_rules_settings(service->rules), &ignored, err);
@@ -130,7 +133,8 @@ static struct environment *script_environment_make(const struct options *options
 
     caller_rules_free(rules);
     if (environment)
-        environment->settings.sandbox.holds_python = options->python;
+        environment->settings.sandbox.holds_python =
+            options->python && process_host_receipt(service->host, &all).layers & LAYER_ROOT;
     else
         error_prefix(err, script_environment_is_asked_for(options)
                               ? "--with and --python cannot be followed"

@@ -33,10 +33,10 @@ def test_one_command_gets_there(wheel, debian, record_property):
 
 @needs_root
 @needs_uv
-@pytest.mark.parametrize("release", [pytest.param("12", marks=pytest.mark.release), "13", "24.04"])
-def test_the_readme_is_true_for_an_ordinary_user(wheel, release):
-    if release == "24.04" and "UBUNTU_MIRROR" not in os.environ:
+@pytest.mark.parametrize("system", [pytest.param("12", marks=pytest.mark.release), "13", "24.04"])
+def test_the_readme_is_true_for_an_ordinary_user(wheel, system):
+    if system == "24.04" and "UBUNTU_MIRROR" not in os.environ:
         pytest.skip("UBUNTU_MIRROR names no mirror of Ubuntu")
-    done = subprocess.run([PYTHON, installed.ROOT / "tests/fresh/readme.py", release, wheel, UV], stdin=subprocess.DEVNULL,
+    done = subprocess.run([PYTHON, installed.ROOT / "tests/fresh/readme.py", system, wheel, UV], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stdout

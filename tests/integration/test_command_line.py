@@ -344,7 +344,9 @@ open("out", "w")
     os.makedirs("deep/er")
     os.rename(".venv", "deep/er/.venv")  # a script could rename what is around it
     result = pyexecd("run", "--python", "deep/er/.venv", "-c", "import os; print(os.getcwd())")
-    assert result.stdout != f"{tmp_path}/project\n", result
+    assert result.stdout != f"{tmp_path}/project\n" and "`-w .` works here, without a sandbox" in result.stderr, result
+    result = pyexecd("run", "-w", ".", "--python", "deep/er/.venv", "-c", "import os; print(os.getcwd())")
+    assert result.stdout == f"{tmp_path}/project\n" and "the script has no sandbox" in result.stderr, result
 
 
 BLOCK = "# /// script\n# {}\n# ///\nprint(1)\n"
