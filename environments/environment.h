@@ -26,8 +26,6 @@ struct python_facts;
 struct python_places;
 struct script_places;
 
-enum { STEP_BYTES = 160 };
-
 /* The ingredients of an environment; passed to the constructor of its kind. */
 struct environment_recipe {
     const char *name;
@@ -40,12 +38,6 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
-};
-
-/* The current step of a preparation. */
-struct preparation_step {
-    char text[STEP_BYTES]; /* "installing numpy"; "" before the first */
-    double fraction;       /* of the step that is done, 0 to 1; negative: not known */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */
