@@ -81,6 +81,12 @@ struct environment_kind {
     bool (*is_possible)(void);
 };
 
+/* Other machines, which have places of their own for runs. Embedded in the object of such machines.
+ */
+struct environment_machines {
+    unsigned places; /* runs at a time */
+};
+
 /* The functions of one environment; by its kind. */
 struct environment_ops {
     const struct environment_kind *kind;
@@ -112,6 +118,9 @@ struct environment_ops {
     /* True when runs can use one working directory at the same time, each with its own script.py.
      * Otherwise they take turns. */
     bool (*can_overlap)(const struct environment *environment);
+
+    /* The machines that its runs are on. Borrowed; as long as it is used. NULL: this one. */
+    const struct environment_machines *(*machines)(const struct environment *environment);
 
     /* The path of the Python and its version, for people. Borrowed; NULL while they are not known.
      */
@@ -249,6 +258,9 @@ const char *const *environment_needs(const struct environment *environment);
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);
+
+/* The machines that its runs are on; NULL: this one. Borrowed while ENVIRONMENT is used. */
+const struct environment_machines *environment_machines_of(const struct environment *environment);
 
 /* Releases the preparation and the things kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);
