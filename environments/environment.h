@@ -22,6 +22,7 @@
 struct environment;
 struct import_record;
 struct instance;
+struct nodes;
 struct python_facts;
 struct python_places;
 struct script_places;
@@ -38,6 +39,7 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
+    struct nodes *nodes;                 /* where environments with a `node` are; or NULL */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */
