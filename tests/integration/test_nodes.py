@@ -18,7 +18,7 @@ import sessions
 
 RELAY = str(pathlib.Path(__file__).with_name("relay.py"))
 LOST = 20  # seconds in which nothing is left of what was lost
-WHOLE = 3 << 20  # bytes: more than the window of a channel, and than pipes hold
+WHOLE = 8 << 20  # bytes: more than the window of a channel, and than pipes hold
 RUNS = 4 if leftovers.sanitized() else 8
 
 # Marks that it has begun, and leaves a process behind that only the end of its tree ends.
@@ -159,9 +159,9 @@ def test_a_timeout_kills_what_ignores_it(far):
 
 
 def test_output_that_is_larger_than_the_window_comes_whole_or_is_counted(far):
-    code = f"import sys\nfor _ in range(3):\n    sys.stdout.buffer.write(bytes(range(256)) * ({WHOLE} // 256))"
+    code = f"import os, sys\nfor _ in range(8):\n    sys.stdout.buffer.write(os.urandom({WHOLE}))"
     result = far.result(code)
-    assert result["success"] and result["stdout_bytes"] == 3 * WHOLE
+    assert result["success"] and result["stdout_bytes"] == 8 * WHOLE
     assert far.result("print('after')")["stdout"] == "after\n"
 
 
@@ -245,6 +245,13 @@ def test_all_output_of_a_cell_is_its_own():
         session = sessions.Session(server)
         assert session.run(f"print('x' * {WHOLE})")["stdout_bytes"] == WHOLE + 1
         assert session.shown("print('next')") == "next"
+
+
+def test_a_cell_that_is_larger_than_the_window_comes_whole():
+    with Far() as server:
+        session = sessions.Session(server)
+        assert session.shown(f"x = '{'y' * 900_000}'\nprint(len(x))") == "900000"
+        assert session.shown("print(x.count('y'))") == "900000"
 
 
 def test_a_session_has_its_node_for_itself():
