@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,17 @@ static void node_execution_free(struct node_execution *run)
 
 /* Its end */
 
+/* It was held by what its node had told, as far as anybody knows. */
+static void node_execution_fail(const struct node_execution *run, struct process_end *end,
+                                const json_t *title)
+{
+    node_end_fail(end, run->failure ? run->failure : "", title);
+    if (!title)
+        return;
+    end->receipt = run->node->facts.receipt;
+    end->receipt.node = title;
+}
+
 static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_execution *run = CONTAINER_OF(timer, struct node_execution, over);
@@ -79,7 +91,7 @@ static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int ev
     if (message)
         node_end_read(&end, message, title);
     else
-        node_end_fail(&end, run->failure ? run->failure : "", title);
+        node_execution_fail(run, &end, title);
     end.killed |= run->is_killed;
     node_execution_free(run);
     listener->ended(listener, &end);
@@ -99,8 +111,7 @@ static void node_execution_on_lost(struct node_stay *stay, const char *why)
     if (run->execution.is_starting && !run->title)
         run->failure = memory_copy_string(why);
     else
-        run->failure =
-            memory_format("%s. What ran there is ended, and is not started again by itself", why);
+        run->failure = memory_format("%s. The run is not started again by itself", why);
     node_execution_end(run);
 }
 
@@ -171,6 +182,7 @@ static void node_execution_on_output(struct node_execution *run, enum process_st
 {
     struct execution_listener *listener = run->execution.listener;
 
+    node_execution_on_begun(run); /* whatever its node says: its time is limited */
     listener->output(listener, stream, data, length);
     run->taken += length;
     if (run->taken < NODE_CREDIT_BYTES)
@@ -253,6 +265,7 @@ static void node_execution_on_step_text(struct node_stay *stay, const char *text
     struct preparation_step step = {.fraction = -1};
 
     snprintf(step.text, sizeof step.text, "%s", text);
+    printable_clean(step.text);
     if (listener->step)
         listener->step(listener, &step);
 }

@@ -16,9 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NODE_LINK_MERCY_SECONDS 15. /* as much as for its silence */
+#define NODE_GREETING           "pyexecd wire "
+
 enum {
     NODE_TRIAL_DIGITS = 32,
     NODE_FOREIGN_BYTES = 200, /* shown of the output of a launcher */
+    NODE_HOST_BYTES = 64,
 };
 
 static const struct state node_link_states[] = {
@@ -56,6 +60,7 @@ static void node_link_forget_trial(struct node_link *node)
 static void node_link_begin_end(struct node_link *node, bool is_urgent)
 {
     node_link_set_state(node, NODE_LINK_LEAVING);
+    ev_timer_stop(node->loop, &node->mercy);
     node_link_forget_trial(node);
     node_wire_close(&node->wire);
     node_launcher_end(&node->launcher, is_urgent);
@@ -105,6 +110,25 @@ static void node_link_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     node_link_end(node);
 }
 
+/* A node that lives and does not end what it is to kill would keep its caller waiting. */
+static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct node_link *node = CONTAINER_OF(timer, struct node_link, mercy);
+
+    (void)loop;
+    (void)events;
+    node_wire_fail(&node->wire, "it has not ended in 15 seconds what it was to kill");
+}
+
+static void node_link_begin_mercy(struct node_link *node)
+{
+    if (ev_is_active(&node->mercy))
+        return;
+    ev_now_update(node->loop);
+    ev_timer_set(&node->mercy, NODE_LINK_MERCY_SECONDS, 0.);
+    ev_timer_start(node->loop, &node->mercy);
+}
+
 /* Its launcher */
 
 static void node_link_on_said(struct last_lines *lines, const char *line)
@@ -141,8 +165,11 @@ static void node_link_on_foreign(struct node_wire *wire, const char *data, size_
 
     printable_clean_lines(text);
     if (!node->why[0])
-        snprintf(node->why, sizeof node->why,
-                 "its launcher printed something before `pyexecd node` could: %s", text);
+        snprintf(node->why, sizeof node->why, "%s%s",
+                 strncmp(text, NODE_GREETING, strlen(NODE_GREETING)) == 0
+                     ? "its pyexecd is of another version than this one: install the same on both: "
+                     : "its launcher printed something before `pyexecd node` could: ",
+                 text);
     node_wire_fail(wire, node->why);
 }
 
@@ -178,7 +205,8 @@ static void node_link_refuse(struct node_link *node, const char *format, ...)
 static void node_link_on_hello(struct node_link *node, const json_t *message)
 {
     const json_int_t protocol = json_integer_value(json_object_get(message, "protocol"));
-    const char *host = text_or_none(json_object_get_string(message, "host"));
+    AUTO_FREE char *host = memory_format("%.*s", NODE_HOST_BYTES,
+                                         text_or_none(json_object_get_string(message, "host")));
     struct error err = ERROR_INIT;
 
     if (protocol != NODE_PROTOCOL) {
@@ -192,6 +220,7 @@ static void node_link_on_hello(struct node_link *node, const json_t *message)
         node_link_refuse(node, "%s", err.message);
         return;
     }
+    printable_clean(host);
     node->title = json_string_format("%s (%s)", node->name, host);
     node_link_set_state(node, NODE_LINK_GREETING);
     node_wire_start_heart(&node->wire);
@@ -241,8 +270,10 @@ static void node_link_on_frame(struct node_wire *wire, enum node_frame type, uin
     }
     if (channel != node->channel || !node->is_open)
         return; /* it was said before the node knew that the channel is over */
-    if (type == NODE_ENDED)
+    if (type == NODE_ENDED) {
         node->is_open = false;
+        ev_timer_stop(node->loop, &node->mercy);
+    }
     if (stay) {
         stay->frame(stay, type, data, length);
     } else if (type == NODE_ENDED) {
@@ -276,6 +307,7 @@ void node_link_leave(struct node_stay *stay)
         return;
     if (node->is_open) {
         node_wire_send(&node->wire, NODE_KILL, node->channel, NULL, 0);
+        node_link_begin_mercy(node);
         node_link_set_state(node, NODE_LINK_EMPTYING);
         return;
     }
@@ -299,6 +331,8 @@ void node_stay_send(struct node_stay *stay, enum node_frame type, const char *da
 {
     stay->node->is_open |= type == NODE_START || type == NODE_PREPARE;
     node_wire_send(&stay->node->wire, type, stay->node->channel, data, length);
+    if (type == NODE_KILL)
+        node_link_begin_mercy(stay->node);
 }
 
 void node_stay_tell(struct node_stay *stay, enum node_frame type, json_t *message)
@@ -338,6 +372,7 @@ int node_link_start(struct node_link *node, const char *const *command, struct e
         .out = -1,
     };
     ev_timer_init(&node->idle, node_link_on_idle, 0., 0.);
+    ev_timer_init(&node->mercy, node_link_on_mercy, 0., 0.);
     if (node_launcher_start(&node->launcher, command, &in, &out, err) < 0)
         return -1;
     node_wire_open(&node->wire, in, out);

@@ -2,12 +2,15 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/printable.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { NODE_SIGNALS = 64 }; /* of Linux */
 
 static double node_number(const json_t *message, const char *key)
 {
@@ -172,6 +175,23 @@ static struct process_receipt node_receipt_read(const json_t *message, const jso
 
 /* The end */
 
+/* The member KEY of MESSAGE, if it is of TYPE. Borrowed; or NULL. */
+static json_t *node_member(const json_t *message, const char *key, json_type type)
+{
+    json_t *member = json_object_get(message, key);
+
+    return member && json_typeof(member) == type ? member : NULL;
+}
+
+/* What is no returncode is that of an end which nobody has reported. */
+static int node_returncode(const json_t *message)
+{
+    const json_t *code = node_member(message, "returncode", JSON_INTEGER);
+    const json_int_t value = json_integer_value(code);
+
+    return code && value >= -NODE_SIGNALS && value <= UINT8_MAX ? (int)value : -SIGKILL;
+}
+
 static void node_end_write_fate(json_t *message, const struct process_end *end)
 {
     if (end->failure[0])
@@ -228,11 +248,12 @@ static void node_end_read_fate(struct process_end *end, const json_t *message)
     const char *failure = json_object_get_string(message, "failure");
 
     snprintf(end->failure, sizeof end->failure, "%s", failure ? failure : "");
+    printable_clean_lines(end->failure);
     end->refused = node_flag(message, "refused");
     end->vanished = node_flag(message, "vanished");
     end->reported = node_flag(message, "reported");
     end->killed = node_flag(message, "killed");
-    end->returncode = (int)json_integer_value(json_object_get(message, "returncode"));
+    end->returncode = node_returncode(message);
     end->out_of_memory = node_flag(message, "out_of_memory");
     end->out_of_disk = node_flag(message, "out_of_disk");
     end->survivors = node_flag(message, "survivors");
@@ -245,8 +266,8 @@ void node_end_read(struct process_end *ret, const json_t *message, const json_t 
 
     *ret = (struct process_end){
         .receipt = node_receipt_read(message, node),
-        .stacks = json_object_get(message, "stacks"),
-        .left_files = json_object_get(message, "left_files"),
+        .stacks = node_member(message, "stacks", JSON_ARRAY),
+        .left_files = node_member(message, "left_files", JSON_OBJECT),
         .cpu_seconds = usage.cpu_seconds,
         .peak_memory = usage.peak_memory,
         .ahead_seconds = usage.ahead_seconds,

@@ -24,9 +24,10 @@ RUNS = 4 if leftovers.sanitized() else 8
 # Marks that it has begun, and leaves a process behind that only the end of its tree ends.
 DAEMON = leftovers.DAEMON.replace("os.wait()", """
 os.wait()
+print("here", flush=True)
+time.sleep(0.5)
 with open(NAME, "a") as file:
     file.write("begun\\n")
-print("here", flush=True)
 time.sleep(1000)
 """)
 
@@ -419,7 +420,7 @@ def assert_all_are_answered_by_name(server):
     for answer in answers(server, server.ids):
         text = sessions.text_of(answer)
         assert answer["isError"] and "node far (" in text and "was lost" in text and "not started again" in text
-        assert "here" in text
+        assert "Code output: here" in text and answer["structuredContent"]["isolation"] == "sandbox"
     assert_ran_once(server)
 
 

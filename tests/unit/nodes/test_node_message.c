@@ -128,8 +128,9 @@ static void test_an_end_is_read_as_it_was_written(void **state)
 static void test_numbers_of_an_end_are_bounded(void **state)
 {
     AUTO_JSON json_t *message =
-        json_pack("{s:I, s:i, s:I, s:[i], s:s}", "layers", (json_int_t)-1, "limiter", 99,
-                  "peak_memory", (json_int_t)-5, "missing", 1, "returncode", "x");
+        json_pack("{s:I, s:i, s:I, s:[i], s:I, s:i, s:[]}", "layers", (json_int_t)-1, "limiter", 99,
+                  "peak_memory", (json_int_t)-5, "missing", 1, "returncode", (json_int_t)1 << 40,
+                  "stacks", 7, "left_files");
     struct process_end read;
 
     (void)state;
@@ -138,7 +139,9 @@ static void test_numbers_of_an_end_are_bounded(void **state)
     assert_int_equal(read.receipt.limiter, LIMITER_RLIMITS);
     assert_null(read.receipt.missing);
     assert_int_equal(read.peak_memory, 0);
-    assert_int_equal(read.returncode, 0);
+    assert_int_equal(read.returncode, -SIGKILL);
+    assert_null(read.stacks);
+    assert_null(read.left_files);
 }
 
 static void test_the_end_of_a_cell_has_its_usage(void **state)
