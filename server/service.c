@@ -50,20 +50,25 @@ static struct environment_settings default_settings(const json_t *tree, const ch
     return settings;
 }
 
+json_t *service_node(const json_t *nodes, const char *name)
+{
+    json_t *node = json_copy(json_object_get(nodes, name));
+
+    json_object_set_new(node, "name", json_string(name));
+    return node;
+}
+
 /* DEFINITION with the definition of its node, if it has one, in place of the name: environments of
  * equal definitions are equal. New reference. */
 static json_t *service_add_node(const json_t *definition, const json_t *nodes)
 {
     const char *name = json_object_get_string(definition, "node");
     json_t *extended;
-    json_t *node;
 
     if (!name)
         return json_incref((json_t *)definition);
     extended = json_copy((json_t *)definition);
-    node = json_copy(json_object_get(nodes, name));
-    json_object_set_new(node, "name", json_string(name));
-    json_object_set_new(extended, "node", node);
+    json_object_set_new(extended, "node", service_node(nodes, name));
     return extended;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <ev.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 struct caller_rules;
@@ -42,6 +43,10 @@ struct service {
 /* The path of NAME: beside this program, as in a build directory, or in the tree installed with it,
  * even if that was moved; else at its configured place. Owned by the caller. */
 char *service_find_companion(const char *name);
+
+/* The definition of the pool NAME of NODES, as a configuration has them; see node_pool_hold. New
+ * reference. */
+json_t *service_node(const json_t *nodes, const char *name);
 
 /* How long the working directories of callers are kept. */
 enum service_keeping {

@@ -268,7 +268,7 @@ static void node_link_on_frame(struct node_wire *wire, enum node_frame type, uin
         node_link_on_own_frame(node, type, data, length);
         return;
     }
-    if (channel != node->channel || !node->is_open)
+    if (channel != node->channel || (!node->is_open && type != NODE_ECHO))
         return; /* it was said before the node knew that the channel is over */
     if (type == NODE_ENDED) {
         node->is_open = false;

@@ -31,6 +31,7 @@ static const struct wire_rule node_rules[NODE_FRAMES] = {
     [NODE_ERRORS] = NODE_RULE(0, NODE_PIECE_BYTES),
     [NODE_CELL] = NODE_RULE(0, NODE_NOTE_BYTES),
     [NODE_ENDED] = NODE_RULE(0, NODE_TEXT_BYTES),
+    [NODE_ECHO] = NODE_RULE(0, NODE_PIECE_BYTES),
 };
 
 const struct wire_protocol node_protocol = {.types = NODE_FRAMES, .rules = node_rules};

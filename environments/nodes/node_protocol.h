@@ -37,6 +37,7 @@ enum node_frame {
     NODE_ERRORS,      /* the same to stderr */
     NODE_CELL,        /* from the node, JSON: the end of a cell, behind its output */
     NODE_ENDED,       /* the same: the end of the channel, behind everything else */
+    NODE_ECHO,        /* to the node, bytes, and the same from it: how long that takes */
     NODE_FRAMES,
 };
 

@@ -16,6 +16,7 @@ enum {
     NODE_READ_BYTES = 64 << 10,
     NODE_UNSENT_BYTES = 160 << 20, /* more than a request and its code */
     NODE_WIRE_WORD = 4,
+    NODE_LINE_CHANNEL = 0x0a0a0a0a, /* of a ping: four newlines */
 };
 
 void node_wire_fail(struct node_wire *wire, const char *why)
@@ -75,8 +76,8 @@ void node_wire_greet(struct node_wire *wire)
     node_wire_append(wire, WIRE_HELLO, WIRE_HELLO_BYTES);
 }
 
-void node_wire_send(struct node_wire *wire, enum node_frame type, uint32_t channel,
-                    const char *data, size_t length)
+static void node_wire_append_frame(struct node_wire *wire, enum node_frame type, uint32_t channel,
+                                   const char *data, size_t length)
 {
     char head[WIRE_HEAD_BYTES + NODE_CHANNEL_BYTES];
 
@@ -85,6 +86,14 @@ void node_wire_send(struct node_wire *wire, enum node_frame type, uint32_t chann
     node_wire_append(wire, head, sizeof head);
     if (length > 0)
         node_wire_append(wire, data, length);
+}
+
+void node_wire_send(struct node_wire *wire, enum node_frame type, uint32_t channel,
+                    const char *data, size_t length)
+{
+    node_wire_append_frame(wire, type, channel, data, length);
+    if (wire->ends_lines && (length == 0 || data[length - 1] != '\n'))
+        node_wire_append_frame(wire, NODE_PING, NODE_LINE_CHANNEL, NULL, 0);
     if (!wire->is_over && wire->out >= 0 && !ev_is_active(&wire->writing))
         node_wire_flush(wire);
 }

@@ -30,7 +30,8 @@ static char *outpost_find_fault(const char *trial, const char *content)
     if (found && content && strcmp(found, content) == 0)
         return NULL;
     return memory_format("it does not have the server's working directories, which `files: shared` "
-                         "promises: %s",
+                         "promises (mount "
+                         "them at the same path, or set working_directory to a place of both): %s",
                          found || !trial ? "it has other files at their place" : err.message);
 }
 
@@ -92,6 +93,8 @@ static void outpost_on_frame(struct node_wire *wire, enum node_frame type, uint3
         AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
 
         outpost_place_add(outpost, message);
+    } else if (type == NODE_ECHO) {
+        node_wire_send(wire, NODE_ECHO, channel, data, length);
     } else if (type == NODE_PREPARE) {
         outpost_visit_prepare(outpost, channel, json_loadb(data, length, 0, NULL));
     } else if (type == NODE_START) {
@@ -155,6 +158,7 @@ struct outpost *outpost_new(const struct outpost_settings *settings, int in, int
     recurrence_init(&outpost->recurrence);
     outpost->wire = (struct node_wire){
         .loop = settings->host.loop,
+        .ends_lines = true,
         .frame = outpost_on_frame,
         .ended = outpost_on_wire_ended,
     };
