@@ -16,9 +16,13 @@
 
 #define NODE_LAUNCHER_SELF_SECONDS 1.5 /* for the end by itself, with all trees of the node */
 #define NODE_LAUNCHER_TERM_SECONDS 1.5 /* for the end by SIGTERM: srun tells its controller */
+#define NODE_LAUNCHER_REST_SECONDS                                                                 \
+    1.5 /* for its children behind it: one of srun's gives back what                               \
+           srun was given */
 
 enum {
     NODE_LAUNCHER_READ_BYTES = 4096,
+    NODE_LAUNCHER_READS = 17, /* one more than a pipe holds */
     NODE_LAUNCHER_STATUS = 127, /* as shells have it: it cannot be executed */
 };
 
@@ -38,6 +42,7 @@ static void node_launcher_close(struct node_launcher *launcher)
     close(STEAL_FD(launcher->pidfd));
 }
 
+/* False at the end of what can be read now. */
 static bool node_launcher_read(struct node_launcher *launcher)
 {
     char bytes[NODE_LAUNCHER_READ_BYTES];
@@ -45,15 +50,16 @@ static bool node_launcher_read(struct node_launcher *launcher)
 
     if (count > 0)
         last_lines_feed(&launcher->lines, 0, bytes, (size_t)count);
+    else if (count == 0 || (errno != EAGAIN && errno != EINTR))
+        ev_io_stop(launcher->loop, &launcher->speaking);
     return count > 0;
 }
 
-static void node_launcher_on_speech(struct ev_loop *loop, ev_io *watcher, int events)
+/* What it has left in its pipe, however fast its children write more. */
+static void node_launcher_drain(struct node_launcher *launcher)
 {
-    struct node_launcher *launcher = CONTAINER_OF(watcher, struct node_launcher, speaking);
-
-    if (events & EV_ERROR || (!node_launcher_read(launcher) && errno != EAGAIN))
-        ev_io_stop(loop, watcher);
+    for (int i = 0; i < NODE_LAUNCHER_READS && node_launcher_read(launcher); i++)
+        continue;
 }
 
 static void node_launcher_describe(struct node_launcher *launcher, const siginfo_t *end)
@@ -67,23 +73,58 @@ static void node_launcher_describe(struct node_launcher *launcher, const siginfo
         snprintf(launcher->how, sizeof launcher->how, "%s", "has ended");
 }
 
-/* As long as it is not reaped, nobody else can have its session. */
+/* As long as it is not reaped, nobody else can have its process group. */
 static void node_launcher_reap(struct node_launcher *launcher)
 {
     siginfo_t end = {0};
 
-    if (waitid(P_PIDFD, (id_t)launcher->pidfd, &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        end.si_pid == 0)
-        return;
     (void)kill(-launcher->pid, SIGKILL);
-    end = (siginfo_t){0};
     (void)waitid(P_PIDFD, (id_t)launcher->pidfd, &end, WEXITED | WNOHANG);
-    while (node_launcher_read(launcher))
-        continue;
+    node_launcher_drain(launcher);
     (void)last_lines_end(&launcher->lines);
     node_launcher_describe(launcher, &end);
     node_launcher_close(launcher);
     launcher->ended(launcher);
+}
+
+static bool node_launcher_has_ended(const struct node_launcher *launcher)
+{
+    siginfo_t end = {0};
+
+    return waitid(P_PIDFD, (id_t)launcher->pidfd, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+           end.si_pid != 0;
+}
+
+static void node_launcher_wait(struct node_launcher *launcher, double seconds)
+{
+    ev_timer_stop(launcher->loop, &launcher->patience);
+    ev_now_update(launcher->loop);
+    ev_timer_set(&launcher->patience, seconds, 0.);
+    ev_timer_start(launcher->loop, &launcher->patience);
+}
+
+/* It has ended: so do its children, who have its standard error. */
+static void node_launcher_await_rest(struct node_launcher *launcher)
+{
+    launcher->is_rest = true;
+    ev_io_stop(launcher->loop, &launcher->reaping);
+    node_launcher_drain(launcher);
+    if (ev_is_active(&launcher->speaking))
+        node_launcher_wait(launcher, NODE_LAUNCHER_REST_SECONDS);
+    else
+        node_launcher_reap(launcher);
+}
+
+static void node_launcher_on_speech(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct node_launcher *launcher = CONTAINER_OF(watcher, struct node_launcher, speaking);
+
+    if (events & EV_ERROR)
+        ev_io_stop(loop, watcher);
+    else
+        (void)node_launcher_read(launcher);
+    if (launcher->is_rest && !ev_is_active(watcher))
+        node_launcher_reap(launcher);
 }
 
 /* If it cannot be watched, it is ended, and looked at until it is gone. */
@@ -94,30 +135,33 @@ static void node_launcher_on_end(struct ev_loop *loop, ev_io *watcher, int event
     (void)loop;
     if (events & EV_ERROR)
         node_launcher_end(launcher, true);
-    else
-        node_launcher_reap(launcher);
+    else if (node_launcher_has_ended(launcher))
+        node_launcher_await_rest(launcher);
 }
 
 static void node_launcher_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_launcher *launcher = CONTAINER_OF(timer, struct node_launcher, patience);
 
+    (void)loop;
     (void)events;
-    (void)kill(launcher->signal == SIGKILL ? -launcher->pid : launcher->pid, launcher->signal);
-    launcher->signal = SIGKILL;
-    ev_timer_set(timer, NODE_LAUNCHER_TERM_SECONDS, 0.);
-    ev_timer_start(loop, timer);
-    node_launcher_reap(launcher);
+    if (launcher->is_rest) {
+        node_launcher_reap(launcher);
+    } else if (node_launcher_has_ended(launcher)) {
+        node_launcher_await_rest(launcher);
+    } else {
+        (void)kill(launcher->pid, launcher->signal);
+        launcher->signal = SIGKILL;
+        node_launcher_wait(launcher, NODE_LAUNCHER_TERM_SECONDS);
+    }
 }
 
 void node_launcher_end(struct node_launcher *launcher, bool is_urgent)
 {
-    if (launcher->pidfd < 0 || (ev_is_active(&launcher->patience) && !is_urgent))
+    if (launcher->pidfd < 0 || launcher->is_rest ||
+        (ev_is_active(&launcher->patience) && !is_urgent))
         return;
-    ev_timer_stop(launcher->loop, &launcher->patience);
-    ev_now_update(launcher->loop);
-    ev_timer_set(&launcher->patience, is_urgent ? 0. : NODE_LAUNCHER_SELF_SECONDS, 0.);
-    ev_timer_start(launcher->loop, &launcher->patience);
+    node_launcher_wait(launcher, is_urgent ? 0. : NODE_LAUNCHER_SELF_SECONDS);
 }
 
 /* The start */

@@ -29,7 +29,8 @@ struct node_launcher {
     ev_io reaping;
     ev_io speaking;
     ev_timer patience;
-    int signal; /* that is sent next */
+    int signal;   /* that is sent next */
+    bool is_rest; /* it has ended, and has children who have not */
 };
 
 /* Starts COMMAND, NULL-terminated; *RET_IN and *RET_OUT are its output and its input, which do not
@@ -38,5 +39,5 @@ int node_launcher_start(struct node_launcher *launcher, const char *const *comma
                         int *ret_out, struct error *err);
 
 /* It is to end. If its input has ended and IS_URGENT is false, it may do so by itself for a while;
- * then it gets SIGTERM, and at last everything in its session is killed. */
+ * then it gets SIGTERM, and SIGKILL. Its children have a while more, and are killed. */
 void node_launcher_end(struct node_launcher *launcher, bool is_urgent);

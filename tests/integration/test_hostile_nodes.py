@@ -100,6 +100,8 @@ def sleepers(server):
     ("echo 'Last login: today'; sleep 1000", "Last login: today"),
     ("exec >&-; sleep 1000", "signal 15"),
     ("head -c 1000000 /dev/urandom; sleep 1000", "printed something"),
+    ("yes >&2 & exit 7", "exit status 7"),
+    ("(trap '' TERM; sleep 1000) & exit 7", "exit status 7"),
     ("trap '' TERM; printf 'pyexecd wire 1\\n'; head -c 1000 /dev/zero; sleep 1000", "no frame"),
 ])
 def test_a_launcher_that_stays_is_ended(script, said):

@@ -34,6 +34,12 @@ class Away(test_nodes.Far):
         return [pid for pid in leftovers.processes() if leftovers.read(f"/proc/{pid}/cmdline") == name
                 and place in leftovers.read(f"/proc/{pid}/environ")]
 
+    def processes(self):
+        """The launchers have its folder among their words."""
+        variable = f"{leftovers.VARIABLE}={self.mark}".encode()
+        return [pid for pid in leftovers.processes() if variable in leftovers.read(f"/proc/{pid}/environ")
+                and not leftovers.runs_no_script(pid)]
+
     def trees(self):
         """Everything that is there because of its nodes."""
         own = leftovers.descendants(self.process.pid)
@@ -63,6 +69,7 @@ def away(request):
     launcher = request.getfixturevalue("by_ssh" if request.param == "ssh" else "cluster")
     make = functools.partial(Away, launcher if request.param == "ssh" else launcher.launcher)
     make.runs = RUNS[request.param]
+    make.queue = (lambda: []) if request.param == "ssh" else launcher.queue
     return make
 
 
@@ -126,21 +133,23 @@ def victim(away):
 
 @pytest.mark.once
 @pytest.mark.parametrize("number, name", [(signal.SIGKILL, "launchers"), (signal.SIGKILL, "nodes"), (signal.SIGSTOP, "launchers")])
-def test_runs_whose_way_is_lost_are_answered_by_name(victim, number, name):
+def test_runs_whose_way_is_lost_are_answered_by_name(away, victim, number, name):
     pids = victim.trees()
     for pid in getattr(victim, name)():
         os.kill(pid, number)
     test_nodes.assert_all_are_answered_by_name(victim)
     test_nodes.assert_nothing_is_left(pids)
+    assert leftovers.until(lambda: not away.queue(), test_nodes.LOST), away.queue()
 
 
 @pytest.mark.once
-def test_runs_whose_server_is_killed_are_ended(victim):
+def test_runs_whose_server_is_killed_are_ended(away, victim):
     pids = victim.trees()
     victim.process.kill()
     victim.process.wait()
     test_nodes.assert_nothing_is_left(pids)
     test_nodes.assert_ran_once(victim)
+    assert leftovers.until(lambda: not away.queue(), test_nodes.LOST), away.queue()
 
 
 # The queue of Slurm
