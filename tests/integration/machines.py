@@ -79,6 +79,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=sched_min_interval=100000
 ReturnToService=2
+KillWait=2
 GresTypes=gpu
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """

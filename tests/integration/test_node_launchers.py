@@ -67,7 +67,9 @@ def cluster(tmp_path_factory):
 def away(request):
     """What makes a server whose nodes are there."""
     launcher = request.getfixturevalue("by_ssh" if request.param == "ssh" else "cluster")
-    make = functools.partial(Away, launcher if request.param == "ssh" else launcher.launcher)
+    words = launcher if request.param == "ssh" else launcher.launcher
+    make = functools.partial(Away, words)
+    make.words = words
     make.runs = RUNS[request.param]
     make.queue = (lambda: []) if request.param == "ssh" else launcher.queue
     return make
@@ -104,6 +106,13 @@ def test_output_comes_whole(away):
     with away() as server:
         result = server.result(f"import os, sys\nfor _ in range(4):\n    sys.stdout.buffer.write(os.urandom({test_nodes.WHOLE}))")
         assert result["stdout_bytes"] == 4 * test_nodes.WHOLE
+
+
+def test_random_bytes_go_each_way_as_they_were(away, tmp_path):
+    with test_nodes.Wire(tmp_path, [*away.words, "env", f"XDG_STATE_HOME={tmp_path}"]) as wire:
+        test_nodes.assert_bytes_come_back(wire, 64 << 20)
+        wire.process.stdin.close()
+        assert wire.process.wait(test_nodes.LOST) == 0
 
 
 def test_a_cancelled_run_is_ended_and_its_node_is_used_again(away):

@@ -475,11 +475,12 @@ class Wire:
     """The server's end of the wire of a node, by hand."""
 
     HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE = range(1, 9)
-    BEGUN, OUT, ENDED = 14, 15, 18
+    BEGUN, OUT, ENDED, ECHO = 14, 15, 18, 19
 
-    def __init__(self, folder):
+    def __init__(self, folder, launcher=()):
         variables = {**os.environ, "XDG_STATE_HOME": str(folder), leftovers.VARIABLE: folder.name}
-        self.process = subprocess.Popen(node(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables, bufsize=0)
+        self.process = subprocess.Popen([*launcher, *node()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables,
+                                        bufsize=0)
         (folder / "trial").write_text("found")
         assert self.read(15) == b"pyexecd wire 1\n"
         self.process.stdin.write(b"pyexecd wire 1\n")
@@ -524,6 +525,13 @@ class Wire:
         self.tell(self.ENVIRONMENT, 1, number=1, name="there", definition=definition, settings=settings)
         self.tell(self.START, 1, environment=1, directory=str(folder / "work"), owner="me", timeout=timeout, isolation=0,
                   script=str(folder / "work/script.py"), code_length=0)
+
+    def take_output(self):
+        """The next frame, with credit for what it has printed."""
+        frame = self.receive()
+        if frame[0] == self.OUT:
+            self.send(self.CREDIT, frame[1], len(frame[2]).to_bytes(4, "little"))
+        return frame
 
     def until(self, kind):
         """The data of the next frame of KIND, and the bytes printed before."""
@@ -576,6 +584,81 @@ def test_a_script_without_credit_waits(tmp_path):
             wire.send(wire.CREDIT, 1, (1 << 18).to_bytes(4, "little"))
         _, rest = wire.until(wire.ENDED)
         assert printed + rest == WHOLE and (tmp_path / "work/written").exists()
+
+
+PIECE = 32 << 10  # bytes: the most of one frame
+
+
+def assert_bytes_come_back(wire, size):
+    """Random bytes go there and come back as they were, eight frames at a time."""
+    data = os.urandom(size)
+    pieces = [data[at:at + PIECE] for at in range(0, size, PIECE)]
+    for i, piece in enumerate(pieces):
+        wire.send(wire.ECHO, 7, piece)
+        if i >= 8:
+            assert wire.receive() == (wire.ECHO, 7, pieces[i - 8])
+    for piece in pieces[-8:]:
+        assert wire.receive() == (wire.ECHO, 7, piece)
+
+
+def test_random_bytes_go_each_way_as_they_were(tmp_path):
+    with Wire(tmp_path) as wire:
+        assert_bytes_come_back(wire, 64 << 20)
+
+
+@pytest.mark.once
+def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
+    """Credit comes as fast as a server gives it, and the script prints as fast as it can."""
+    code = f"import os\nwhile True:\n    os.write(1, b'x' * {PIECE})"
+    with Wire(tmp_path) as wire:
+        wire.start(tmp_path, code, 500)
+        wire.until(wire.BEGUN)
+        waits = []
+        for i in range(50):
+            for _ in range(20):
+                wire.take_output()
+            wire.send(wire.ECHO, 2, str(i).encode())
+            began = time.monotonic()
+            while (frame := wire.take_output())[0] != wire.ECHO:
+                pass
+            assert frame[2] == str(i).encode()
+            waits.append(time.monotonic() - began)
+        assert sorted(waits)[45] < 0.1, waits
+
+
+# What doctor says
+
+
+def test_doctor_starts_each_node(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps({
+        "nodes": {"far": {"launcher": node()}, "lost": {"launcher": ["/bin/sh", "-c", "echo no such host >&2; exit 255"]}},
+        "default_environment": "here",
+        "environments": {"here": {"type": "system"}, "there": {"type": "system", "node": "far"}}}))
+    path.chmod(0o600)
+    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
+                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    assert result.returncode == 1 and result.stdout.startswith("pyexecd ") and "not ready, because\n  no   lost " in result.stdout
+    lines = result.stdout.partition("\nnodes\n")[2].splitlines()
+    assert lines[0].startswith("  yes  far ") and f"far ({socket.gethostname()}); started in " in lines[0]
+    assert "working directories" in lines[0] and "round trip" in lines[1] and "throughput" in lines[2]
+    assert lines[3].startswith("  no   lost ") and "exit status 255" in lines[3] and "no such host" in lines[4]
+    there = result.stdout[result.stdout.index("  yes  there "):]
+    assert "Python 3." in there and "isolation" in there
+
+
+def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
+    """What a node lacks is told where it is."""
+    path = tmp_path / "config.yaml"
+    limited = str(pathlib.Path(__file__).with_name("limited.py"))
+    launcher = [sys.executable, limited, "landlock", "--", *node()]
+    path.write_text(json.dumps({"nodes": {"far": {"launcher": launcher}},
+                                "environments": {"there": {"type": "system", "node": "far"}}}))
+    path.chmod(0o600)
+    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
+                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    verdict = result.stdout.partition("\nkernel ")[0]
+    assert "there: scripts run without file rules" in verdict and " ".join([*launcher[:-1], "doctor"]) in verdict, result.stdout
 
 
 # The configuration
