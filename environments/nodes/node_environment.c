@@ -11,6 +11,11 @@
 
 bool node_environment_is_wanted(const json_t *definition)
 {
+    return node_environment_pool(definition);
+}
+
+const json_t *node_environment_pool(const json_t *definition)
+{
     return json_object_get(definition, "node");
 }
 
@@ -253,7 +258,7 @@ struct environment *node_environment_new(struct environment_recipe *recipe)
     };
     list_init(&node->stay.link);
     if (recipe->nodes) {
-        node->pool = node_pool_hold(recipe->nodes, json_object_get(recipe->definition, "node"));
+        node->pool = node_pool_hold(recipe->nodes, node_environment_pool(recipe->definition));
         node->number = nodes_number(recipe->nodes);
     }
     node->environment.settings.prepare_timeout = 0;

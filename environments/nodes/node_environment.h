@@ -22,6 +22,9 @@ struct node_environment {
 /* True when DEFINITION has a `node`. */
 bool node_environment_is_wanted(const json_t *definition);
 
+/* The definition of the pool of DEFINITION, or NULL. Borrowed. */
+const json_t *node_environment_pool(const json_t *definition);
+
 /* Reads the sandbox of DEFINITION, whose places are paths of a node, and stay as they are. See
  * sandbox_settings_read. */
 int node_environment_read_sandbox(struct sandbox_settings *settings, const json_t *definition,

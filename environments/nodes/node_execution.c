@@ -67,7 +67,7 @@ static void node_execution_free(struct node_execution *run)
 
 /* Its end */
 
-/* It was held by what its node had told, as far as anybody knows. */
+/* The layers that its node had promised are all that is known of it. */
 static void node_execution_fail(const struct node_execution *run, struct process_end *end,
                                 const json_t *title)
 {
@@ -182,7 +182,7 @@ static void node_execution_on_output(struct node_execution *run, enum process_st
 {
     struct execution_listener *listener = run->execution.listener;
 
-    node_execution_on_begun(run); /* whatever its node says: its time is limited */
+    node_execution_on_begun(run); /* even if its node denies it: its time is limited */
     listener->output(listener, stream, data, length);
     run->taken += length;
     if (run->taken < NODE_CREDIT_BYTES)

@@ -16,13 +16,11 @@
 
 #define NODE_LAUNCHER_SELF_SECONDS 1.5 /* for the end by itself, with all trees of the node */
 #define NODE_LAUNCHER_TERM_SECONDS 1.5 /* for the end by SIGTERM: srun tells its controller */
-#define NODE_LAUNCHER_REST_SECONDS                                                                 \
-    1.5 /* for its children behind it: one of srun's gives back what                               \
-           srun was given */
+#define NODE_LAUNCHER_REST_SECONDS 1.5 /* for its children: srun has one that ends its job */
 
 enum {
     NODE_LAUNCHER_READ_BYTES = 4096,
-    NODE_LAUNCHER_READS = 17, /* one more than a pipe holds */
+    NODE_LAUNCHER_READS = 17,   /* one more than a pipe holds */
     NODE_LAUNCHER_STATUS = 127, /* as shells have it: it cannot be executed */
 };
 
@@ -42,7 +40,7 @@ static void node_launcher_close(struct node_launcher *launcher)
     close(STEAL_FD(launcher->pidfd));
 }
 
-/* False at the end of what can be read now. */
+/* False when no more bytes can be read now. */
 static bool node_launcher_read(struct node_launcher *launcher)
 {
     char bytes[NODE_LAUNCHER_READ_BYTES];
@@ -55,7 +53,7 @@ static bool node_launcher_read(struct node_launcher *launcher)
     return count > 0;
 }
 
-/* What it has left in its pipe, however fast its children write more. */
+/* Reads the bytes in its pipe, however fast its children write more. */
 static void node_launcher_drain(struct node_launcher *launcher)
 {
     for (int i = 0; i < NODE_LAUNCHER_READS && node_launcher_read(launcher); i++)
@@ -103,7 +101,7 @@ static void node_launcher_wait(struct node_launcher *launcher, double seconds)
     ev_timer_start(launcher->loop, &launcher->patience);
 }
 
-/* It has ended: so do its children, who have its standard error. */
+/* It has ended. Its children, who have its standard error, may take a while longer. */
 static void node_launcher_await_rest(struct node_launcher *launcher)
 {
     launcher->is_rest = true;

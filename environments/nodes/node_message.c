@@ -183,7 +183,7 @@ static json_t *node_member(const json_t *message, const char *key, json_type typ
     return member && json_typeof(member) == type ? member : NULL;
 }
 
-/* What is no returncode is that of an end which nobody has reported. */
+/* A value that is no returncode means an end that nobody has reported. */
 static int node_returncode(const json_t *message)
 {
     const json_t *code = node_member(message, "returncode", JSON_INTEGER);

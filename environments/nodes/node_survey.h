@@ -1,4 +1,4 @@
-/* What a node costs: how long its start, a word to it and back, and many of them take. */
+/* The costs of a node: how long its start, a word to it and back, and many of them take. */
 #pragma once
 
 #include "environments/nodes/node_pool.h"
@@ -7,7 +7,7 @@
 
 struct node_survey {
     /* Inputs. */
-    void (*step)(struct node_survey *survey, const char *text); /* what it waits for */
+    void (*step)(struct node_survey *survey, const char *text); /* the reason why it waits */
     void (*over)(struct node_survey *survey);                   /* the last thing that is called */
 
     char *fault;   /* owned: why there is no node, or no more; or NULL */

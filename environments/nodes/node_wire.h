@@ -15,7 +15,7 @@
 struct node_wire {
     /* Inputs. Only `ended` may close the wire. DATA has a NUL behind it, and is borrowed. */
     struct ev_loop *loop;
-    bool ends_lines; /* what it says ends with a newline: srun passes on whole lines */
+    bool ends_lines; /* its words end with a newline: srun passes on whole lines */
     void (*frame)(struct node_wire *wire, enum node_frame type, uint32_t channel, const char *data,
                   size_t length);
     void (*foreign)(struct node_wire *wire, const char *data,

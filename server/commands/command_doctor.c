@@ -287,8 +287,8 @@ static void command_doctor_print_hosts(const struct environment *environment)
         command_print_line("", "  network", text);
 }
 
-/* The launcher of NODE, with another command behind it: the one that says what its machine lacks.
- * NULL where its last word is no command of ours. Owned by the caller. */
+/* The launcher of NODE, with `doctor` behind it, which names the lacks of that machine. NULL where
+ * its last word is no command of ours. Owned by the caller. */
 static char *command_doctor_find_on_node(const json_t *node)
 {
     const json_t *launcher = json_object_get(node, "launcher");
@@ -315,9 +315,9 @@ static char *command_doctor_find_on_node(const json_t *node)
 /* Owned by the caller; or NULL. */
 static char *command_doctor_find_remedy(const struct environment *environment)
 {
-    if (node_environment_is_wanted(environment->definition))
-        return command_doctor_find_on_node(json_object_get(environment->definition, "node"));
-    return remedy_find();
+    const json_t *node = node_environment_pool(environment->definition);
+
+    return node ? command_doctor_find_on_node(node) : remedy_find();
 }
 
 /* The ACTIVITY in ENVIRONMENT goes without the layers ABSENT. */

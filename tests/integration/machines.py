@@ -131,7 +131,8 @@ class Slurm:
             with contextlib.suppress(OSError, ValueError):
                 pid = int(path.read_text())
                 os.kill(pid, signal.SIGTERM)
-                leftovers.until(lambda pid=pid: not leftovers.alive([pid]), PATIENCE)
+                if not leftovers.until(lambda pid=pid: not leftovers.alive([pid]), PATIENCE):
+                    os.kill(pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager
