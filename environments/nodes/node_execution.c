@@ -67,7 +67,7 @@ static void node_execution_free(struct node_execution *run)
 
 /* Its end */
 
-/* The layers that its node had promised are all that is known of it. */
+/* Nobody knows more of its layers than its node had promised. */
 static void node_execution_fail(const struct node_execution *run, struct process_end *end,
                                 const json_t *title)
 {

@@ -16,7 +16,7 @@
 
 #define NODE_LAUNCHER_SELF_SECONDS 1.5 /* for the end by itself, with all trees of the node */
 #define NODE_LAUNCHER_TERM_SECONDS 1.5 /* for the end by SIGTERM: srun tells its controller */
-#define NODE_LAUNCHER_REST_SECONDS 1.5 /* for its children: srun has one that ends its job */
+#define NODE_LAUNCHER_REST_SECONDS 1.5 /* for its children: a child of srun ends the job */
 
 enum {
     NODE_LAUNCHER_READ_BYTES = 4096,
@@ -101,7 +101,7 @@ static void node_launcher_wait(struct node_launcher *launcher, double seconds)
     ev_timer_start(launcher->loop, &launcher->patience);
 }
 
-/* It has ended. Its children, who have its standard error, may take a while longer. */
+/* It has ended. Its children, which have its standard error, may take a while longer. */
 static void node_launcher_await_rest(struct node_launcher *launcher)
 {
     launcher->is_rest = true;

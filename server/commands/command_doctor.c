@@ -287,8 +287,8 @@ static void command_doctor_print_hosts(const struct environment *environment)
         command_print_line("", "  network", text);
 }
 
-/* The launcher of NODE, with `doctor` behind it, which names the lacks of that machine. NULL where
- * its last word is no command of ours. Owned by the caller. */
+/* The command that names the lacks of NODE: its launcher with `doctor`. NULL where it does not end
+ * with a command of ours. Owned by the caller. */
 static char *command_doctor_find_on_node(const json_t *node)
 {
     const json_t *launcher = json_object_get(node, "launcher");
