@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "environments/instance.h"
 #include "environments/outpost/outpost.h"
 #include "environments/process/receipt.h"
@@ -12,6 +13,8 @@
 #include "server/state_directory.h"
 #include "server/transport/standard_io.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -77,10 +80,25 @@ static int command_node_serve(struct node_program *program)
     return interruption.signal ? interruption_status(interruption.signal) : EX_OK;
 }
 
+/* A shell that stays has the wire open, where a script of its user could get at it. */
+static void command_node_check_parent(void)
+{
+    AUTO_FREE char *path = memory_format("/proc/%d/fd/%d", (int)getppid(), STDIN_FILENO);
+    struct stat theirs;
+    struct stat ours;
+
+    if (stat(path, &theirs) == 0 && fstat(STDIN_FILENO, &ours) == 0 &&
+        theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev)
+        log_warning(
+            "the program before it has the wire open, too: end it with `exec pyexecd node`");
+}
+
 static int command_node_open(struct node_program *program, struct error *err)
 {
     int in;
     int out;
+
+    command_node_check_parent();
 
     program->loop = loop_new();
     program->state = state_directory_open(err);

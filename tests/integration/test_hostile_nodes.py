@@ -1,5 +1,6 @@
 """Nodes, launchers and scripts that mean harm: a server outlives its nodes, and no script gets at the wire."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -165,6 +166,38 @@ def test_a_script_inherits_nothing_of_the_wire(isolation):
         here = "import os\nfor name in sorted(os.listdir('/proc/self/fd')):\n    print(name, end=' ')"
         assert server.result(here)["stdout"].split()[:4] == ["0", "1", "2", "3"]  # 3 is the folder that is listed
         assert len(server.result(here)["stdout"].split()) == 4
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the descriptors of a node")
+@pytest.mark.parametrize("isolation", ["none", "sandbox"])
+def test_no_process_below_a_node_has_its_wire(isolation):
+    with test_nodes.Far(environment={"isolation": isolation}) as server:
+        server.result("pass")
+        server.start_tool("run_python", {"code": "NAME = 'run0'\n" + test_nodes.DAEMON})
+        assert leftovers.until(lambda: test_nodes.begun(server)), server.stderr()
+        (node,) = server.nodes()
+        wire = set(open_files(node).values()) & set(open_files(server.process.pid).values())
+        pipes = {file for file in wire if file.startswith("pipe:")}
+        below = leftovers.descendants(node)
+        assert len(below) > 2 and len(pipes) >= 2
+        assert not pipes & {file for pid in below for file in open_files(pid).values()}
+        server.responses = {}
+
+
+def open_files(pid):
+    """{descriptor: what it leads to} of a process."""
+    found = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            found[name] = os.readlink(f"/proc/{pid}/fd/{name}")
+    return found
+
+
+@pytest.mark.parametrize("ends, warned", [("\"$0\" node; true", True), ("exec \"$0\" node", False)])
+def test_a_shell_that_holds_the_wire_is_told(ends, warned):
+    with test_nodes.Far(["/bin/sh", "-c", ends, os.environ["PYEXECD"]]) as server:
+        assert server.result("print(1)")["stdout"] == "1\n"
+        assert ("exec pyexecd node" in server.stderr()) == warned
 
 
 def test_a_script_that_prints_frames_forges_nothing():
