@@ -178,6 +178,52 @@ static void test_a_foreign_greeting_is_handed_over_or_ends_it(void **state)
     close_ends(&ours, &theirs);
 }
 
+static char last_byte_of(struct wire_end *ours, const struct wire_end *theirs, const char *data)
+{
+    char bytes[PIECE_BYTES];
+    ssize_t count;
+
+    node_wire_send(&ours->wire, NODE_OUT, 1, data, strlen(data));
+    count = read(theirs->wire.in, bytes, sizeof bytes);
+    assert_true(count > 0);
+    return bytes[count - 1];
+}
+
+static void test_words_end_with_a_newline_where_the_carrier_needs_it(void **state)
+{
+    struct wire_end ours;
+    struct wire_end theirs;
+
+    (void)state;
+    open_ends(&ours, &theirs);
+    node_wire_greet(&ours.wire);
+    assert_int_equal(last_byte_of(&ours, &theirs, "half a line"), 'e');
+    ours.wire.ends_lines = true;
+    assert_int_equal(last_byte_of(&ours, &theirs, "half a line"), '\n');
+    assert_int_equal(last_byte_of(&ours, &theirs, ""), '\n');
+    assert_int_equal(last_byte_of(&ours, &theirs, "a line\n"), '\n');
+    close_ends(&ours, &theirs);
+}
+
+static void test_a_newline_is_no_word(void **state)
+{
+    struct wire_end ours;
+    struct wire_end theirs;
+
+    (void)state;
+    open_ends(&ours, &theirs);
+    ours.wire.ends_lines = true;
+    node_wire_greet(&ours.wire);
+    node_wire_send(&ours.wire, NODE_OUT, 3, "half", 4);
+    turn(&theirs);
+    turn(&theirs);
+    assert_string_equal(theirs.last, "half");
+    assert_int_equal(theirs.channel, 3);
+    assert_int_equal(theirs.total, 4);
+    assert_null(theirs.why);
+    close_ends(&ours, &theirs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +232,8 @@ int main(void)
         cmocka_unit_test(test_the_end_is_told_behind_the_last_frame),
         cmocka_unit_test(test_nonsense_ends_it_once),
         cmocka_unit_test(test_a_foreign_greeting_is_handed_over_or_ends_it),
+        cmocka_unit_test(test_words_end_with_a_newline_where_the_carrier_needs_it),
+        cmocka_unit_test(test_a_newline_is_no_word),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
