@@ -28,6 +28,10 @@ void outpost_place_add(struct outpost *outpost, const json_t *message);
 struct environment *outpost_place_find(const struct outpost *outpost, uint32_t number,
                                        struct error *err);
 
+/* OWN, the variables of an execution in ENVIRONMENT, behind those that tell which GPUs are this
+ * job's, unless the operator has set them. For memory_free_strings. */
+char **outpost_variables_new(const struct environment *environment, const char *const *own);
+
 /* See catalog_stop. */
 void outpost_places_stop(struct outpost *outpost);
 bool outpost_places_are_idle(const struct outpost *outpost);

@@ -358,6 +358,7 @@ static int outpost_visit_execute(struct outpost_visit *visit, struct error *err)
     struct execution_request request = visit->request.request;
     AUTO_CLOSE int theirs = -1;
     AUTO_CLOSE int directory = outpost_visit_open_directory(visit, err);
+    char **variables;
 
     if (directory < 0 || outpost_visit_open_input(visit, &theirs, err) < 0)
         return -1;
@@ -366,7 +367,10 @@ static int outpost_visit_execute(struct outpost_visit *visit, struct error *err)
     if (visit->request.is_recurrent)
         request.recurrence = &visit->outpost->recurrence;
     outpost_visit_add_code(visit, &request);
+    variables = outpost_variables_new(visit->environment, request.variables);
+    request.variables = (const char *const *)variables;
     visit->execution = environment_start(visit->environment, &request, &visit->listener, err);
+    memory_free_strings(variables);
     return visit->execution ? 0 : -1;
 }
 

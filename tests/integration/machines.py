@@ -1,5 +1,5 @@
 """Ways to other machines, which all are this one: an ssh server of the tests' own, and a cluster of Slurm with two nodes
-of one GPU each, which are files. Both are started as root on ports of the loopback, with keys of their own."""
+of one GPU each, which is none. Both are started as root on ports of the loopback, with keys of their own."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import ports
 PATIENCE = 30  # seconds in which a service is up
 SSHD = "/usr/sbin/sshd"
 MUNGED = "/usr/sbin/munged"
-NODES = ("n1", "n2")
+NODES = {"n1": "/dev/zero", "n2": "/dev/full"}  # and the files of their GPUs, which nobody opens
 
 
 def lack(*programs):
@@ -97,9 +97,8 @@ class Slurm:
         names = [SLURM_NODE.format(name=name, host=host, port=ports.free_port()) for name in NODES]
         settings = SLURM.format(host=host, folder=self.folder, control=ports.free_port())
         (self.folder / "slurm.conf").write_text(settings + "".join(names))
-        (self.folder / "gres.conf").write_text("".join(f"NodeName={name} Name=gpu File={self.folder}/{name}\n" for name in NODES))
-        for name in NODES:
-            (self.folder / name).touch()
+        (self.folder / "gres.conf").write_text("".join(f"NodeName={name} Name=gpu File={device}\n"
+                                                      for name, device in NODES.items()))
         for name in ("state", "munge"):
             (self.folder / name).mkdir(mode=0o755)
         (self.folder / "key").write_bytes(os.urandom(1024))

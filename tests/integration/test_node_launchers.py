@@ -198,6 +198,11 @@ def test_a_job_that_the_scheduler_ends_is_told(cluster):
         assert server.result("print('anew')")["stdout"] == "anew\n"
 
 
+def test_the_gpu_of_its_job_is_told(cluster):
+    with Away(cluster.launcher) as server:
+        assert server.result("import os; print(os.environ['CUDA_VISIBLE_DEVICES'])")["stdout"] == "0\n"
+
+
 def test_no_job_is_left_of_a_server_that_ends(cluster):
     with Away(cluster.launcher) as server:
         server.result("pass")

@@ -232,6 +232,18 @@ def test_without_a_sandbox_it_has_none_there():
         assert result["stdout"] == "1\n" and result["isolation"] == "none"
 
 
+def test_the_gpus_of_its_job_are_told():
+    given = ["env", "CUDA_VISIBLE_DEVICES=3", "SLURM_JOB_ID=7", *node()]
+    show = "import os; print(os.environ.get('CUDA_VISIBLE_DEVICES'), 'SLURM_JOB_ID' in os.environ)"
+    with Far(given, most=2) as server:
+        assert server.result(show)["stdout"] == "3 False\n"
+        assert sessions.Session(server).shown(show) == "3 False"
+        assert leftovers.until(lambda: server.result("pass")["timings"]["warm"])
+        assert server.result(show)["stdout"] == "3 False\n"
+    with Far(given, environment={"environment": {"CUDA_VISIBLE_DEVICES": "0"}}) as server:
+        assert server.result(show)["stdout"] == "0 False\n"
+
+
 def test_models_are_told_its_places():
     with Far(environment={"read": ["/usr/share"]}) as server:
         text = json.dumps(server.find_tool())
