@@ -700,7 +700,10 @@ def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
     ("nodes:\n  cpu: {launcher: [ssh]}\nenvironments:\n  a: {type: system, node: gpu}\n", "there are: cpu"),
     ("nodes:\n  gpu: {most: 2}\n", "launcher"),
     ("nodes:\n  gpu: {launcher: []}\n", "nodes.gpu.launcher"),
-    ("nodes:\n  gpu: {launcher: [ssh], files: copied}\n", "nodes.gpu.files"),
+    ("nodes:\n  gpu: {launcher: [ssh], files: copied}\n",
+     "nodes.gpu.files: must be shared, as no files are copied to nodes"),
+    ("nodes:\n  gpu: {launcher: [ssh]}\nenvironments:\n  a: {type: docker, image: 'x:1', node: gpu}\n",
+     "environments.a.node: is a key of type system or venv, not of docker"),
 ])
 def test_a_mistake_is_told_with_its_place(tmp_path, config, complaint):
     path = tmp_path / "config.yaml"
