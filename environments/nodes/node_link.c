@@ -146,6 +146,8 @@ static void node_link_on_launcher_ended(struct node_launcher *launcher)
     struct node_link *node = CONTAINER_OF(launcher, struct node_link, launcher);
     const char *said = launcher->lines.kept;
 
+    if (node->state != NODE_LINK_LEAVING)
+        node_wire_drain(&node->wire);
     if (node->state == NODE_LINK_LEAVING) {
         node->gone(node);
         return;

@@ -14,6 +14,7 @@
 enum {
     NODE_SILENT_BEATS = 3, /* after which the other end is given up */
     NODE_READ_BYTES = 64 << 10,
+    NODE_DRAIN_READS = 17,         /* one more than a pipe of 1 MiB holds */
     NODE_UNSENT_BYTES = 160 << 20, /* more than a request and its code */
     NODE_WIRE_WORD = 4,
     NODE_LINE_CHANNEL = 0x0a0a0a0a, /* of a ping: four newlines */
@@ -146,24 +147,37 @@ static void node_wire_on_foreign(struct wire_reader *reader, const char *data, s
         node_wire_fail(wire, "it does not speak as a server does");
 }
 
-static void node_wire_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+/* False when there is nothing to be read now. */
+static bool node_wire_read(struct node_wire *wire, int events)
 {
-    struct node_wire *wire = CONTAINER_OF(watcher, struct node_wire, reading);
     char bytes[NODE_READ_BYTES];
     ssize_t count = events & EV_ERROR ? 0 : read(wire->in, bytes, sizeof bytes);
 
-    (void)loop;
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return false;
     if (count <= 0) {
         wire_reader_end(&wire->reader);
         node_wire_fail(wire, "");
-        return;
+        return false;
     }
     wire->silent = 0;
     wire_reader_feed(&wire->reader, bytes, (size_t)count);
     if (wire->reader.state == WIRE_BROKEN)
         node_wire_fail(wire, "it says what is no frame");
+    return true;
+}
+
+static void node_wire_on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    (void)loop;
+    (void)node_wire_read(CONTAINER_OF(watcher, struct node_wire, reading), events);
+}
+
+void node_wire_drain(struct node_wire *wire)
+{
+    for (int i = 0; i < NODE_DRAIN_READS && !wire->is_over && wire->in >= 0; i++)
+        if (!node_wire_read(wire, 0))
+            break;
 }
 
 /* A process that was stopped has not heard what is there to be read. */

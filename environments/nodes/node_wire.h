@@ -53,6 +53,9 @@ void node_wire_tell(struct node_wire *wire, enum node_frame type, uint32_t chann
                     json_t *message); /* taken */
 void node_wire_give_credit(struct node_wire *wire, uint32_t channel, size_t length);
 
+/* Takes what has come already: the other end is gone. */
+void node_wire_drain(struct node_wire *wire);
+
 /* The number in the DATA of a NODE_CREDIT. */
 size_t node_wire_take_credit(const char *data);
 

@@ -9,13 +9,13 @@
 #include "environments/executor.h"
 #include "environments/gpu_files.h"
 #include "environments/nodes/node_environment.h"
-#include "environments/nodes/node_survey.h"
 #include "environments/notebook/kernel_search.h"
 #include "environments/packages/import_record.h"
 #include "environments/process/host.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
+#include "server/commands/doctor_nodes.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
 #include "server/commands/options.h"
@@ -287,37 +287,12 @@ static void command_doctor_print_hosts(const struct environment *environment)
         command_print_line("", "  network", text);
 }
 
-/* The command that names the lacks of NODE: its launcher with `doctor`. NULL where it does not end
- * with a command of ours. Owned by the caller. */
-static char *command_doctor_find_on_node(const json_t *node)
-{
-    const json_t *launcher = json_object_get(node, "launcher");
-    const size_t last = json_array_size(launcher) - 1;
-    const char *word = json_string_value(json_array_get(launcher, last));
-    char *line = memory_copy_string("");
-
-    for (size_t i = 0; i < last; i++) {
-        char *longer = memory_format("%s%s ", line, json_string_value(json_array_get(launcher, i)));
-
-        free(line);
-        line = longer;
-    }
-    if (strcmp(word, "node") == 0) {
-        char *whole = memory_format("%sdoctor", line);
-
-        free(line);
-        return whole;
-    }
-    free(line);
-    return NULL;
-}
-
 /* Owned by the caller; or NULL. */
 static char *command_doctor_find_remedy(const struct environment *environment)
 {
     const json_t *node = node_environment_pool(environment->definition);
 
-    return node ? command_doctor_find_on_node(node) : remedy_find();
+    return node ? doctor_nodes_find_remedy(node) : remedy_find();
 }
 
 /* The ACTIVITY in ENVIRONMENT goes without the layers ABSENT. */
@@ -474,88 +449,6 @@ static void print_environments(struct doctor *doctor)
     }
 }
 
-/* Nodes */
-
-struct doctor_node {
-    struct doctor *doctor;
-    struct node_survey survey;
-};
-
-static void command_doctor_on_node_step(struct node_survey *survey, const char *text)
-{
-    struct doctor *doctor = CONTAINER_OF(survey, struct doctor_node, survey)->doctor;
-    struct preparation_step step = {.fraction = -1};
-
-    snprintf(step.text, sizeof step.text, "%s", text);
-    step_display_follow(&doctor->display, &doctor->line, &step);
-}
-
-static void command_doctor_on_surveyed(struct node_survey *survey)
-{
-    ev_break(CONTAINER_OF(survey, struct doctor_node, survey)->doctor->service.loop, EVBREAK_ALL);
-}
-
-static void command_doctor_print_survey(struct doctor *doctor, const char *name,
-                                        const struct node_survey *survey)
-{
-    AUTO_FREE char *text = NULL;
-    AUTO_FREE char *trip = memory_format("%.2f ms", survey->trip_seconds * 1e3);
-    AUTO_FREE char *rate =
-        memory_format("%.1f MB/s, there and back", survey->bytes_per_second / 1e6);
-
-    if (survey->fault) {
-        command_print_line("no", name, survey->fault);
-        doctor_verdict_add_fault(&doctor->verdict, name, survey->fault);
-        return;
-    }
-    text = memory_format("%s; started in %.1f ms; it has the server's working directories",
-                         json_string_value(survey->title), survey->start_seconds * 1e3);
-    command_print_line("yes", name, text);
-    command_print_line("", "  round trip", trip);
-    command_print_line("", "  throughput", rate);
-}
-
-static void command_doctor_survey(struct doctor *doctor, const char *name, struct node_pool *pool)
-{
-    struct doctor_node node = {
-        .doctor = doctor,
-        .survey = {.step = command_doctor_on_node_step, .over = command_doctor_on_surveyed},
-    };
-
-    fflush(stdout);
-    step_display_init(&doctor->display, doctor->service.loop);
-    step_line_init(&doctor->line, name);
-    interruption_start(&doctor->interruption, doctor->service.loop);
-    node_survey_begin(&node.survey, pool);
-    ev_run(doctor->service.loop, 0);
-    interruption_stop(&doctor->interruption);
-    step_display_deinit(&doctor->display);
-    if (!doctor->interruption.signal)
-        command_doctor_print_survey(doctor, name, &node.survey);
-    node_survey_deinit(&node.survey);
-}
-
-/* The environments on a node say what holds their scripts, and which Python they have. */
-static void print_nodes(struct doctor *doctor, const struct config *config)
-{
-    const json_t *nodes = json_object_get(config_tree(config), "nodes");
-    const char *name;
-    json_t *definition;
-
-    if (json_object_size(nodes) > 0)
-        printf("nodes\n");
-    json_object_foreach ((json_t *)nodes, name, definition) {
-        AUTO_JSON json_t *whole = service_node(nodes, name);
-        struct node_pool *pool;
-
-        if (doctor->interruption.signal)
-            return;
-        pool = node_pool_hold(doctor->service.nodes, whole);
-        command_doctor_survey(doctor, name, pool);
-        node_pool_release(pool);
-    }
-}
-
 static void print_containment(const struct doctor *doctor)
 {
     const struct process_receipt receipt = process_host_receipt(doctor->service.host, NULL);
@@ -618,7 +511,13 @@ static void print_service(struct doctor *doctor, const struct config *config)
     executor_client_init(&doctor->client);
     doctor_venv_print(doctor->service.loop, doctor->service.host,
                       catalog_settings(doctor->service.catalog)->state);
-    print_nodes(doctor, config);
+    doctor_nodes_print(&(struct doctor_nodes){
+        .loop = doctor->service.loop,
+        .nodes = doctor->service.nodes,
+        .definitions = json_object_get(config_tree(config), "nodes"),
+        .verdict = &doctor->verdict,
+        .interruption = &doctor->interruption,
+    });
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;

@@ -112,7 +112,7 @@ def test_a_launcher_that_stays_is_ended(script, said):
 
 
 def test_a_launcher_that_chatters_fills_no_memory():
-    with test_nodes.Far(["/bin/sh", "-c", "yes job 17 waits | head -n 1000000 >&2; exec \"$0\" node",
+    with test_nodes.Far(["/bin/sh", "-c", "yes job 17 waits | head -n 100000 >&2; exec \"$0\" node",
                          os.environ["PYEXECD"]]) as server:
         answer = server.call_tool("run_python", {"code": "print(1)"}, progress_token="p")
         assert answer["structuredContent"]["stdout"] == "1\n"

@@ -178,6 +178,23 @@ static void test_a_foreign_greeting_is_handed_over_or_ends_it(void **state)
     close_ends(&ours, &theirs);
 }
 
+static void test_bytes_that_have_come_are_taken_at_its_end(void **state)
+{
+    struct wire_end ours;
+    struct wire_end theirs;
+
+    (void)state;
+    open_ends(&ours, &theirs);
+    node_wire_greet(&ours.wire);
+    node_wire_send(&ours.wire, NODE_OUT, 1, "last", 4);
+    node_wire_close(&ours.wire);
+    node_wire_drain(&theirs.wire);
+    assert_string_equal(theirs.last, "last");
+    assert_null(theirs.why);
+    node_wire_drain(&theirs.wire);
+    close_ends(&ours, &theirs);
+}
+
 static char last_byte_of(struct wire_end *ours, const struct wire_end *theirs, const char *data)
 {
     char bytes[PIECE_BYTES];
@@ -232,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_the_end_is_told_behind_the_last_frame),
         cmocka_unit_test(test_nonsense_ends_it_once),
         cmocka_unit_test(test_a_foreign_greeting_is_handed_over_or_ends_it),
+        cmocka_unit_test(test_bytes_that_have_come_are_taken_at_its_end),
         cmocka_unit_test(test_words_end_with_a_newline_where_the_carrier_needs_it),
         cmocka_unit_test(test_a_newline_is_no_word),
     };
