@@ -37,6 +37,8 @@ static int environment_check_all_paths(const struct environment *environment, st
 {
     const struct environment_settings *settings = &environment->settings;
 
+    if (environment->ops->machines)
+        return 0; /* they are theirs */
     if (environment_check_paths(settings->paths, err) < 0 ||
         environment_check_paths(settings->sandbox.read, err) < 0)
         return -1;
@@ -390,6 +392,11 @@ enum script_delivery environment_delivery(const struct environment *environment)
 bool environment_can_overlap(const struct environment *environment)
 {
     return environment->ops->can_overlap(environment);
+}
+
+const struct environment_machines *environment_machines_of(const struct environment *environment)
+{
+    return environment->ops->machines ? environment->ops->machines(environment) : NULL;
 }
 
 void environment_stop(struct environment *environment)

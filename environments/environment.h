@@ -22,11 +22,10 @@
 struct environment;
 struct import_record;
 struct instance;
+struct nodes;
 struct python_facts;
 struct python_places;
 struct script_places;
-
-enum { STEP_BYTES = 160 };
 
 /* The ingredients of an environment; passed to the constructor of its kind. */
 struct environment_recipe {
@@ -40,12 +39,7 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
-};
-
-/* The current step of a preparation. */
-struct preparation_step {
-    char text[STEP_BYTES]; /* "installing numpy"; "" before the first */
-    double fraction;       /* of the step that is done, 0 to 1; negative: not known */
+    struct nodes *nodes;                 /* where environments with a `node` are; or NULL */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */
@@ -89,6 +83,12 @@ struct environment_kind {
     bool (*is_possible)(void);
 };
 
+/* Other machines, which have places of their own for runs. Embedded in the object of such machines.
+ */
+struct environment_machines {
+    unsigned places; /* runs at a time */
+};
+
 /* The functions of one environment; by its kind. */
 struct environment_ops {
     const struct environment_kind *kind;
@@ -120,6 +120,9 @@ struct environment_ops {
     /* True when runs can use one working directory at the same time, each with its own script.py.
      * Otherwise they take turns. */
     bool (*can_overlap)(const struct environment *environment);
+
+    /* The machines that its runs are on. Borrowed; as long as it is used. NULL: this one. */
+    const struct environment_machines *(*machines)(const struct environment *environment);
 
     /* The path of the Python and its version, for people. Borrowed; NULL while they are not known.
      */
@@ -257,6 +260,9 @@ const char *const *environment_needs(const struct environment *environment);
 
 enum script_delivery environment_delivery(const struct environment *environment);
 bool environment_can_overlap(const struct environment *environment);
+
+/* The machines that its runs are on; NULL: this one. Borrowed while ENVIRONMENT is used. */
+const struct environment_machines *environment_machines_of(const struct environment *environment);
 
 /* Releases the preparation and the things kept between runs; there are no more runs. */
 void environment_stop(struct environment *environment);

@@ -62,12 +62,11 @@ json_t *environment_given_up(const struct environment *environment)
 
 bool environment_lacks(const struct environment *environment, enum process_layer layer)
 {
-    const struct process_sandbox sandbox = sandbox_policy_outline(environment);
     struct process_receipt receipt;
 
     if (!environment->host)
         return false;
-    receipt = process_host_receipt(environment->host, &sandbox);
+    receipt = environment->ops->expected_receipt(environment);
     return process_receipt_absent(&receipt) & layer;
 }
 

@@ -14,6 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { STEP_BYTES = 160 };
+
+/* The current step of a preparation. */
+struct preparation_step {
+    char text[STEP_BYTES]; /* "installing numpy"; "" before the first */
+    double fraction;       /* of the step that is done, 0 to 1; negative: not known */
+};
+
 /* The script and its surroundings. Everything is borrowed until environment_start returns; paths
  * are absolute and of this machine. */
 struct execution_request {
@@ -46,6 +54,8 @@ struct execution_request {
 struct execution_listener {
     /* The time of the script begins; only of an execution that `is_starting`. */
     void (*began)(struct execution_listener *listener);
+    /* The reason why an execution `is_starting` still, if it knows. May be NULL. */
+    void (*step)(struct execution_listener *listener, const struct preparation_step *step);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
     /* END is borrowed until it returns. `reported` and `killed` are only known of a process of this
@@ -64,6 +74,10 @@ struct execution {
     /* Hands over the unread bytes of its streams, by `output` of the listener, from inside. NULL
      * where no program can be executed. */
     void (*drain)(struct execution *execution);
+
+    /* While IS_HELD its output is not read, so that it waits when its pipes are full; what it left
+     * there comes before its end all the same. NULL where that cannot be. */
+    void (*hold)(struct execution *execution, bool is_held);
 
     /* The CPU time and memory of its program so far; see process_measure. NULL where no program can
      * be executed. */

@@ -9,9 +9,10 @@
 
 struct executor {
     struct executor_settings settings;
-    struct list clients; /* of struct executor_client: clients with waiting runs, next one first */
-    struct list going;   /* of struct run: runs with a place */
-    unsigned going_count;
+    struct list clients;  /* of struct executor_client: clients with waiting runs, next one first */
+    struct list going;    /* of struct run: runs with a place */
+    unsigned going_count; /* of them, on this machine */
+    unsigned elsewhere_count; /* on others */
     unsigned waiting_count;
     unsigned long next_number;
     bool stopping;
@@ -29,13 +30,6 @@ static void schedule_dispatch(struct executor *executor)
         ev_timer_start(executor->settings.loop, &executor->dispatch);
 }
 
-static unsigned free_places(const struct executor *executor)
-{
-    unsigned places = executor->settings.concurrent_runs;
-
-    return places > executor->going_count ? places - executor->going_count : 0;
-}
-
 bool executor_has_another_in(const struct executor *executor, const struct run *run)
 {
     LIST_FOR_EACH (&executor->going, link) {
@@ -45,6 +39,37 @@ bool executor_has_another_in(const struct executor *executor, const struct run *
             return true;
     }
     return false;
+}
+
+static const struct environment_machines *executor_machines_of(const struct run *run)
+{
+    return environment_machines_of(run->request.environment);
+}
+
+static unsigned *executor_counter(struct executor *executor, const struct run *run)
+{
+    return executor_machines_of(run) ? &executor->elsewhere_count : &executor->going_count;
+}
+
+/* How many of RUNS are on MACHINES. */
+static unsigned executor_count(const struct list *runs, const struct environment_machines *machines)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (runs, link)
+        count += executor_machines_of(CONTAINER_OF(link, struct run, link)) == machines;
+    return count;
+}
+
+/* The usual places of MACHINES that are free. */
+static unsigned executor_free_places(const struct executor *executor,
+                                     const struct environment_machines *machines)
+{
+    const unsigned places = machines ? machines->places : executor->settings.concurrent_runs;
+    const unsigned going =
+        machines ? executor_count(&executor->going, machines) : executor->going_count;
+
+    return places > going ? places - going : 0;
 }
 
 /* Beyond it nobody gets a place. */
@@ -59,35 +84,41 @@ struct executor_share {
     unsigned of_client;
 };
 
-/* Adds the RUNS of OWNER. A cancelled run counts for its owner until it is gone. */
+/* Adds the RUNS of OWNER on MACHINES. A cancelled run counts for its owner until it is gone. */
 static void executor_add_share(struct executor_share *share, const struct list *runs,
+                               const struct environment_machines *machines,
                                const struct executor_client *client, const char *owner)
 {
     LIST_FOR_EACH (runs, link) {
         const struct run *run = CONTAINER_OF(link, struct run, link);
 
-        if (strcmp(run->owner, owner) != 0)
+        if (executor_machines_of(run) != machines || strcmp(run->owner, owner) != 0)
             continue;
         share->of_owner++;
         share->of_client += run->client == client;
     }
 }
 
-/* The runs of the owner and the client of RUN that are going. */
+/* The runs of the owner and the client of RUN that are going on its machines. */
 static struct executor_share executor_share_of(const struct executor *executor,
                                                const struct run *run)
 {
     struct executor_share share = {0};
 
-    executor_add_share(&share, &executor->going, run->client, run->owner);
+    executor_add_share(&share, &executor->going, executor_machines_of(run), run->client,
+                       run->owner);
     return share;
 }
 
-/* True when a client with SHARE going gets a place, even if all are taken. */
-static bool executor_has_place(const struct executor *executor, struct executor_share share)
+/* True when a client with SHARE going gets a place, on this machine even if all are taken. */
+static bool executor_has_place(const struct executor *executor,
+                               const struct environment_machines *machines,
+                               struct executor_share share)
 {
     unsigned places = executor->settings.concurrent_runs;
 
+    if (machines)
+        return executor_free_places(executor, machines) > 0;
     if (share.of_owner == 0)
         return executor->going_count < executor_most_places(executor);
     if (share.of_client == 0)
@@ -95,13 +126,24 @@ static bool executor_has_place(const struct executor *executor, struct executor_
     return executor->going_count < places;
 }
 
+/* Of OWNER, on all machines. */
+static unsigned executor_runs_of(const struct executor *executor, const char *owner)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&executor->going, link)
+        count += strcmp(CONTAINER_OF(link, struct run, link)->owner, owner) == 0;
+    return count;
+}
+
 /* Where scripts cannot be laid over another, runs in one directory take turns. */
 static bool is_startable(const struct executor *executor, const struct run *run)
 {
     const struct executor_share share = executor_share_of(executor, run);
 
-    if (!executor_has_place(executor, share) ||
-        (run->request.owner_runs > 0 && share.of_owner >= run->request.owner_runs))
+    if (!executor_has_place(executor, executor_machines_of(run), share) ||
+        (run->request.owner_runs > 0 &&
+         executor_runs_of(executor, run->owner) >= run->request.owner_runs))
         return false;
     return !executor_has_another_in(executor, run) ||
            (environment_can_overlap(run->request.environment) &&
@@ -157,11 +199,11 @@ static struct run *executor_choose(const struct executor *executor)
     LIST_FOR_EACH (&executor->clients, link) {
         struct run *run =
             first_startable(executor, CONTAINER_OF(link, struct executor_client, link));
-        struct executor_share share = {0};
+        struct executor_share share;
 
         if (!run)
             continue;
-        executor_add_share(&share, &executor->going, run->client, run->owner);
+        share = executor_share_of(executor, run);
         if (chosen && !executor_is_before(share, fewest))
             continue;
         chosen = run;
@@ -195,9 +237,9 @@ static void executor_on_dispatch(struct ev_loop *loop, ev_timer *timer, int even
 
     (void)loop;
     (void)events;
-    while (executor->going_count < executor_most_places(executor) && (run = take_next(executor))) {
+    while ((run = take_next(executor))) {
         list_append(&executor->going, &run->link);
-        executor->going_count++;
+        ++*executor_counter(executor, run);
         run_begin(run);
     }
 }
@@ -209,14 +251,14 @@ void executor_leave(struct executor *executor, struct run *run)
         return;
     }
     list_remove(&run->link);
-    executor->going_count--;
+    --*executor_counter(executor, run);
     schedule_dispatch(executor);
 }
 
 void executor_requeue(struct executor *executor, struct run *run)
 {
     list_remove(&run->link);
-    executor->going_count--;
+    --*executor_counter(executor, run);
     executor_enqueue(executor, run, run->client->waiting.next);
     schedule_dispatch(executor);
 }
@@ -264,7 +306,7 @@ void executor_stop(struct executor *executor)
 
 bool executor_is_idle(const struct executor *executor)
 {
-    return executor->going_count == 0 && executor->waiting_count == 0;
+    return list_is_empty(&executor->going) && executor->waiting_count == 0;
 }
 
 unsigned executor_places(const struct executor *executor)
@@ -274,7 +316,7 @@ unsigned executor_places(const struct executor *executor)
 
 unsigned executor_going(const struct executor *executor)
 {
-    return executor->going_count;
+    return executor->going_count + executor->elsewhere_count;
 }
 
 unsigned executor_waiting(const struct executor *executor)
@@ -298,15 +340,30 @@ void executor_client_init(struct executor_client *client)
     list_init(&client->waiting);
 }
 
-static int fail_busy(const struct executor *executor, struct error *err)
+/* The runs that wait for MACHINES. */
+static unsigned executor_waiting_for(const struct executor *executor,
+                                     const struct environment_machines *machines)
 {
-    unsigned going = executor->going_count + free_places(executor); /* runs about to begin, too */
-    unsigned waiting = executor->waiting_count - free_places(executor);
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&executor->clients, link)
+        count +=
+            executor_count(&CONTAINER_OF(link, struct executor_client, link)->waiting, machines);
+    return count;
+}
+
+/* Runs that are about to begin count as going. */
+static int fail_busy(const struct executor *executor, const struct environment_machines *machines,
+                     struct error *err)
+{
+    const unsigned begins = executor_free_places(executor, machines);
+    const unsigned going = executor_count(&executor->going, machines) + begins;
+    const unsigned waiting = executor_waiting_for(executor, machines) - begins;
 
     return error_set(err, ERROR_BUSY,
-                     "the server is busy: %u runs are going and %u are waiting; try again in a few "
-                     "seconds",
-                     going, waiting);
+                     "%s busy: %u runs are going and %u are waiting; try again in a few seconds",
+                     machines ? "all machines of the environment are" : "the server is", going,
+                     waiting);
 }
 
 static int executor_fail_share(unsigned waiting, struct error *err)
@@ -317,7 +374,7 @@ static int executor_fail_share(unsigned waiting, struct error *err)
         waiting);
 }
 
-/* The waiting runs of the owner and the client of REQUEST. */
+/* The waiting runs of the owner and the client of REQUEST on its machines. */
 static struct executor_share executor_waiting_share(const struct executor *executor,
                                                     const struct run_request *request)
 {
@@ -325,7 +382,8 @@ static struct executor_share executor_waiting_share(const struct executor *execu
 
     LIST_FOR_EACH (&executor->clients, link) {
         executor_add_share(&share, &CONTAINER_OF(link, struct executor_client, link)->waiting,
-                           request->client, request->owner);
+                           environment_machines_of(request->environment), request->client,
+                           request->owner);
     }
     return share;
 }
@@ -338,15 +396,16 @@ static int check_queue(const struct executor *executor, const struct run_request
     const struct executor_settings *settings = &executor->settings;
     const struct executor_share waiting = executor_waiting_share(executor, request);
     struct executor_share all = waiting;
-    unsigned places = free_places(executor);
+    const struct environment_machines *machines = environment_machines_of(request->environment);
+    unsigned places = executor_free_places(executor, machines);
 
     if (executor->stopping)
         return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
-    executor_add_share(&all, &executor->going, request->client, request->owner);
-    if (all.of_client == 0 && executor_has_place(executor, all))
+    executor_add_share(&all, &executor->going, machines, request->client, request->owner);
+    if (all.of_client == 0 && executor_has_place(executor, machines, all))
         return 0;
-    if (executor->waiting_count >= settings->queued_runs + places)
-        return fail_busy(executor, err);
+    if (executor_waiting_for(executor, machines) >= settings->queued_runs + places)
+        return fail_busy(executor, machines, err);
     if (waiting.of_client >= settings->queued_runs_per_client + places)
         return executor_fail_share(waiting.of_client - places, err);
     if (waiting.of_owner >= settings->queued_runs_per_owner + places)

@@ -7,7 +7,10 @@
  * fewest, then by turns. When all places are taken, an owner that has no run going still gets one,
  * up to twice as many as there are; and so does a client that has none, up to half as many more. So
  * long runs of one do not keep another waiting, and an owner with many clients has no more of the
- * last places than anybody else. */
+ * last places than anybody else.
+ *
+ * Other machines (struct environment_machines) have places of their own, beside those of this one,
+ * and no more than they have. The queue in front of them is as long. */
 #pragma once
 
 #include "base/error.h"

@@ -76,6 +76,11 @@ static void drain_local(struct execution *execution)
     process_drain(&CONTAINER_OF(execution, struct local_execution, execution)->process);
 }
 
+static void hold_local(struct execution *execution, bool is_held)
+{
+    process_hold(&CONTAINER_OF(execution, struct local_execution, execution)->process, is_held);
+}
+
 static struct process_usage measure_local(struct execution *execution)
 {
     return process_measure(&CONTAINER_OF(execution, struct local_execution, execution)->process);
@@ -319,6 +324,7 @@ static struct local_execution *local_new(struct execution_listener *listener)
         .listener = listener,
         .interrupt = interrupt_local,
         .drain = drain_local,
+        .hold = hold_local,
         .measure = measure_local,
         .copy = copy_local,
         .kill = kill_local,

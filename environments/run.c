@@ -77,10 +77,22 @@ static struct run *run_of(struct turn *turn)
     return CONTAINER_OF(turn, struct run, turn);
 }
 
+static void run_tell_step(const struct run *run, const struct preparation_step *step)
+{
+    if (run->request.progress)
+        run->request.progress(run->request.data, step);
+}
+
+static void run_on_step(struct execution_listener *listener, const struct preparation_step *step)
+{
+    run_tell_step(CONTAINER_OF(listener, struct run, turn.listener), step);
+}
+
 static void run_on_began(struct execution_listener *listener)
 {
     struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
+    run_tell_step(run, NULL);
     if (run->turn.state == TURN_WORKING)
         turn_start_deadline(&run->turn, run->request.timeout);
 }
@@ -269,12 +281,6 @@ static void run_execute(struct run *run)
     turn_look(&run->turn);
 }
 
-static void run_tell_step(const struct run *run, const struct preparation_step *step)
-{
-    if (run->request.progress)
-        run->request.progress(run->request.data, step);
-}
-
 static void run_on_progress(struct environment_waiter *waiter, const struct preparation_step *step)
 {
     run_tell_step(CONTAINER_OF(waiter, struct run, waiter), step);
@@ -369,6 +375,7 @@ static void run_init_turn(struct run *run)
                               .grace_seconds = RUN_GRACE_SECONDS,
                           });
     run->turn.listener.began = run_on_began;
+    run->turn.listener.step = run_on_step;
     run->turn.listener.output = run_on_output;
     run->turn.listener.ended = run_on_ended;
     run->turn.growth.founded = run_on_founded;

@@ -100,6 +100,7 @@ void turn_deinit(struct turn *turn)
     json_decref(turn->changes.files);
     json_decref((json_t *)turn->execution_end.receipt.missing);
     json_decref((json_t *)turn->execution_end.receipt.devices);
+    json_decref((json_t *)turn->execution_end.receipt.node);
     json_decref(turn->execution_end.stacks);
     json_decref(turn->execution_end.left_files);
     for (int i = 0; i < PROCESS_STREAMS; i++)
@@ -182,6 +183,7 @@ void turn_note_end(struct turn *turn, const struct process_end *end)
     turn->execution_end = *end;
     json_incref((json_t *)end->receipt.missing);
     json_incref((json_t *)end->receipt.devices);
+    json_incref((json_t *)end->receipt.node);
     json_incref(end->stacks);
     json_incref(end->left_files);
 }

@@ -64,6 +64,8 @@ static int main_execute(const struct options *options)
     switch (options->command) {
     case COMMAND_SERVE:
         return command_serve(options);
+    case COMMAND_NODE:
+        return command_node(options);
     case COMMAND_RUN:
         return command_run(options);
     case COMMAND_MAP:

@@ -12,6 +12,8 @@
 #include "environments/executor.h"
 #include "environments/instance.h"
 #include "environments/kinds/kinds.h"
+#include "environments/nodes/node_environment.h"
+#include "environments/nodes/node_pool.h"
 #include "environments/notebook/notebooks.h"
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
@@ -30,11 +32,7 @@
 
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
 #define DRAIN_SECONDS  4.5
-#define RUNNER         "pyexecd-runner"
-#define CORE           "pyexecd-core.so"
-#define CONTAINER_INIT "pyexecd-init"
 #define PICTURE_HELPER "pyexecd-picture"
-#define PROXY          "pyexecd-proxy"
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -50,6 +48,28 @@ static struct environment_settings default_settings(const json_t *tree, const ch
 
     environment_settings_read(&settings, tree);
     return settings;
+}
+
+json_t *service_node(const json_t *nodes, const char *name)
+{
+    json_t *node = json_copy(json_object_get(nodes, name));
+
+    json_object_set_new(node, "name", json_string(name));
+    return node;
+}
+
+/* DEFINITION with the definition of its node, if it has one, in place of the name: environments of
+ * equal definitions are equal. New reference. */
+static json_t *service_add_node(const json_t *definition, const json_t *nodes)
+{
+    const char *name = json_object_get_string(definition, "node");
+    json_t *extended;
+
+    if (!name)
+        return json_incref((json_t *)definition);
+    extended = json_copy((json_t *)definition);
+    json_object_set_new(extended, "node", service_node(nodes, name));
+    return extended;
 }
 
 /* False, with ERR, and in *RET_KEY the key to blame, when an environment cannot be made so. */
@@ -76,11 +96,12 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
     json_t *definition;
 
     json_object_foreach (json_object_get(tree, "environments"), name, definition) {
+        AUTO_JSON json_t *whole = service_add_node(definition, json_object_get(tree, "nodes"));
         const char *key = NULL;
         struct error err = ERROR_INIT;
 
         if (!sandbox_checks_places(config, name, definition, settings->state) ||
-            service_add(catalog, name, definition, &defaults, &key, &err))
+            service_add(catalog, name, whole, &defaults, &key, &err))
             continue;
         /* Names are of letters that a JSON Pointer need not escape. */
         config_complain(config, err.message, "/environments/%s%s%s", name, key ? "/" : "",
@@ -133,9 +154,7 @@ struct caller_rules *service_open_rules(struct config *config, const char *start
     return rules;
 }
 
-/* A helper program: beside this program, as in a build directory, or in the tree installed with it,
- * even if that was moved; else at its configured place. Owned by the caller. */
-static char *find_companion(const char *name)
+char *service_find_companion(const char *name)
 {
     static const char *const places[] = {"", "../libexec/pyexecd/"};
     char program[PATH_MAX];
@@ -165,12 +184,17 @@ static void service_on_missing(void *data, const char *what)
         log_warning("containment is weaker than it could be: %s", what);
 }
 
+static bool service_is_best_effort(const json_t *tree)
+{
+    const char *containment = json_object_get_string(tree, "containment");
+
+    return containment && strcmp(containment, "best-effort") == 0;
+}
+
 static int open_host(struct service *service, const json_t *tree, struct error *err)
 {
-    AUTO_FREE char *runner = find_companion(RUNNER);
-    AUTO_FREE char *core = find_companion(CORE);
-    const char *containment = json_object_get_string(tree, "containment");
-    bool best_effort = containment && strcmp(containment, "best-effort") == 0;
+    AUTO_FREE char *runner = service_find_companion(SERVICE_RUNNER);
+    AUTO_FREE char *core = service_find_companion(SERVICE_CORE);
 
     service->host = process_host_new(
         &(struct process_host_settings){
@@ -178,7 +202,7 @@ static int open_host(struct service *service, const json_t *tree, struct error *
             .runner_path = runner,
             .core_path = core,
             .policy = {.wanted = LAYERS_OF_TREES | LAYERS_OF_SANDBOX,
-                       .required = best_effort ? 0 : LAYERS_OF_TREES},
+                       .required = service_is_best_effort(tree) ? 0 : LAYERS_OF_TREES},
             .missing = service_on_missing,
         },
         err);
@@ -279,6 +303,11 @@ static int open_workplace(struct service *service, struct config *config,
         err);
     if (!service->workplace && *kind == '/')
         config_complain(config, err->message, "/working_directory");
+    service->nodes = nodes_new(&(struct nodes_settings){
+        .loop = service->loop,
+        .place = *kind == '/' ? kind : root,
+        .is_best_effort = service_is_best_effort(tree),
+    });
     return service->workplace ? 0 : -1;
 }
 
@@ -299,8 +328,8 @@ static int open_catalog(struct service *service, struct config *config, const ch
                         struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
-    AUTO_FREE char *container_init = find_companion(CONTAINER_INIT);
-    AUTO_FREE char *proxy = find_companion(PROXY);
+    AUTO_FREE char *container_init = service_find_companion(SERVICE_CONTAINER_INIT);
+    AUTO_FREE char *proxy = service_find_companion(SERVICE_PROXY);
 
     if (!state)
         return -1;
@@ -316,6 +345,7 @@ static int open_catalog(struct service *service, struct config *config, const ch
             .instance = service->instance,
             .container_init = container_init,
             .proxy = proxy,
+            .nodes = service->nodes,
             .directory = workplace_path(service->workplace),
         },
         config, service->start);
@@ -340,7 +370,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
 
     *service = (struct service){
         .loop = loop_new(),
-        .picture_helper = find_companion(PICTURE_HELPER),
+        .picture_helper = service_find_companion(PICTURE_HELPER),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)
@@ -436,6 +466,8 @@ void service_stop(struct service *service)
         notebooks_stop(service->notebooks);
     if (service->catalog)
         catalog_stop(service->catalog);
+    if (service->nodes)
+        nodes_stop(service->nodes);
     if (service->host)
         process_host_stop(service->host);
 }
@@ -445,6 +477,7 @@ static bool service_is_idle(const struct service *service)
     return (!service->executor || executor_is_idle(service->executor)) &&
            notebooks_are_idle(service->notebooks) &&
            (!service->catalog || catalog_is_idle(service->catalog)) &&
+           (!service->nodes || nodes_are_idle(service->nodes)) &&
            (!service->host || process_host_is_idle(service->host));
 }
 
@@ -501,6 +534,7 @@ void service_close(struct service *service)
     executor_free(service->executor);
     notebooks_free(service->notebooks);
     catalog_free(service->catalog);
+    nodes_free(service->nodes);
     caller_rules_free(service->rules);
     process_host_free(service->host);
     instance_free(service->instance);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <ev.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 struct caller_rules;
@@ -13,6 +14,7 @@ struct config;
 struct environment;
 struct executor;
 struct instance;
+struct nodes;
 struct notebooks;
 struct process_host;
 struct workplace;
@@ -23,6 +25,7 @@ struct service {
     struct caller_rules *rules;      /* for callers who may define environments; owned, as below */
     struct catalog *catalog;
     struct instance *instance;
+    struct nodes *nodes;
     struct process_host *host;
     struct executor *executor;
     struct notebooks *notebooks;
@@ -30,6 +33,20 @@ struct service {
     char *picture_helper; /* the path of pyexecd-picture */
     char *start;          /* see service_find_start */
 };
+
+/* Programs and a library beside this program. */
+#define SERVICE_RUNNER         "pyexecd-runner"
+#define SERVICE_CORE           "pyexecd-core.so"
+#define SERVICE_CONTAINER_INIT "pyexecd-init"
+#define SERVICE_PROXY          "pyexecd-proxy"
+
+/* The path of NAME: beside this program, as in a build directory, or in the tree installed with it,
+ * even if that was moved; else at its configured place. Owned by the caller. */
+char *service_find_companion(const char *name);
+
+/* The definition of the pool NAME of NODES, as a configuration has them; see node_pool_hold. New
+ * reference. */
+json_t *service_node(const json_t *nodes, const char *name);
 
 /* How long the working directories of callers are kept. */
 enum service_keeping {

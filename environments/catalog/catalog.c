@@ -12,6 +12,7 @@
 #include "environments/catalog/survey.h"
 #include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
+#include "environments/nodes/node_environment.h"
 #include "environments/sandbox_policy.h"
 #include "environments/venv/sweep.h"
 
@@ -217,6 +218,9 @@ static int catalog_read_sandbox(struct environment_recipe *recipe, const char **
         recipe->settings.sandbox = (struct sandbox_settings){0};
         return 0;
     }
+    if (node_environment_is_wanted(recipe->definition))
+        return node_environment_read_sandbox(&recipe->settings.sandbox, recipe->definition, ret_key,
+                                             err);
     return sandbox_settings_read(&recipe->settings.sandbox, recipe->definition, recipe->state,
                                  ret_key, err);
 }
@@ -238,6 +242,8 @@ static struct environment *catalog_create(struct environment_recipe *recipe, con
 {
     const struct environment_kind *kind = environment_kinds_find(recipe->definition);
 
+    if (kind && node_environment_is_wanted(recipe->definition))
+        return node_environment_new(recipe);
     if (kind)
         return kind->create(recipe, ret_key, err);
     *ret_key = "type";
@@ -261,6 +267,7 @@ static struct environment_recipe catalog_recipe(const struct catalog *catalog, c
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
         .written = &catalog->written,
+        .nodes = catalog->settings.nodes,
     };
 }
 

@@ -10,6 +10,7 @@
 
 struct caller_rules;
 struct catalog;
+struct nodes;
 
 /* The surroundings that environments need to run; borrowed. All NULL for a catalog that runs
  * nothing. */
@@ -20,6 +21,7 @@ struct catalog_settings {
     const struct instance *instance;
     const char *container_init; /* an absolute path; see environment_recipe */
     const char *proxy;          /* an absolute path: pyexecd-proxy (egress/egress.h) */
+    struct nodes *nodes;        /* see environment_recipe */
     const char *directory;      /* where all scripts work, a real path; NULL: in places of ours */
 };
 

@@ -306,12 +306,23 @@ static void notebook_use_python(struct notebook *notebook)
         notebook_act(notebook);
 }
 
-static void notebook_on_began(struct execution_listener *listener)
+static void notebook_on_step(struct execution_listener *listener,
+                             const struct preparation_step *step)
 {
     struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
 
     if (notebook->state == NOTEBOOK_STARTING)
-        notebook_act(notebook);
+        cell_tell_step(&notebook->waiter, step);
+}
+
+static void notebook_on_began(struct execution_listener *listener)
+{
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
+
+    if (notebook->state != NOTEBOOK_STARTING)
+        return;
+    cell_tell_step(&notebook->waiter, NULL);
+    notebook_act(notebook);
 }
 
 /* Everything is prepared for the current cell. */
@@ -520,7 +531,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
                          "the session cannot be copied: it is in a Jupyter kernel");
     if (!origin->turn.execution->copy)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "the session cannot be copied: it is in a container");
+                         "the session cannot be copied: it is in a container or on a node");
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||
@@ -540,6 +551,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
 static void notebook_init_watchers(struct notebook *notebook)
 {
     notebook->turn.listener.began = notebook_on_began;
+    notebook->turn.listener.step = notebook_on_step;
     notebook->turn.listener.output = notebook_on_output;
     notebook->turn.listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;

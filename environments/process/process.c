@@ -197,6 +197,12 @@ void process_drain(struct process *process)
         tree_read_rest(process->tree);
 }
 
+void process_hold(struct process *process, bool is_held)
+{
+    if (process->tree)
+        tree_hold(process->tree, is_held);
+}
+
 void process_interrupt(struct process *process)
 {
     if (process->tree)

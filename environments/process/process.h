@@ -131,6 +131,10 @@ struct process_usage process_measure(const struct process *process);
 /* Hands over the present contents of the streams, by `output`, from inside this call. */
 void process_drain(struct process *process);
 
+/* While IS_HELD the streams are not read, so that the program waits when its pipes are full. Its
+ * end reads what is there. */
+void process_hold(struct process *process, bool is_held);
+
 /* SIGINT for the program, not for its children; does nothing when there is no program yet, or no
  * more. If the stacks of a Python can be had, they are taken first. */
 void process_interrupt(struct process *process);

@@ -69,11 +69,11 @@ json_t *process_receipt_containment(const struct process_receipt *receipt)
 {
     json_t *missing = receipt->missing ? json_copy((json_t *)receipt->missing) : json_array();
 
-    return json_pack("{s:s, s:s, s:o, s:O*}",                          //
+    return json_pack("{s:s, s:s, s:o, s:O*, s:O*}",                    //
                      "process_tree", process_receipt_tree(receipt),    //
                      "limits", process_limiter_name(receipt->limiter), //
                      "missing", missing,                               //
-                     "devices", receipt->devices);
+                     "devices", receipt->devices, "node", receipt->node);
 }
 
 /* The layers of a sandbox */

@@ -29,6 +29,8 @@ struct process_receipt {
                               feature, with the reason; NULL: none is missing */
     const json_t *devices; /* borrowed from the owner of the receipt: the files of devices that it
                               could use, if sandboxes have any; NULL: none */
+    const json_t *node;    /* borrowed likewise: a string, the other machine that it ran on; NULL:
+                              this one */
 };
 
 /* The layers that the tree asked for and did not have. */
@@ -50,7 +52,8 @@ const char *process_receipt_tree(const struct process_receipt *receipt);
 /* "rlimits", "cgroup v1", "cgroup v2", "container". Static storage. */
 const char *process_limiter_name(enum process_limiter limiter);
 
-/* {process_tree, limits, missing}, and devices where some are opened. New reference. */
+/* {process_tree, limits, missing}; devices where some are opened, and the node if it ran on one.
+ * New reference. */
 json_t *process_receipt_containment(const struct process_receipt *receipt);
 
 /* "own network" for LAYER_NETWORK; "" if it is no layer of a sandbox or container. Static storage.

@@ -298,6 +298,19 @@ static bool tree_read_stream(struct tree *tree, enum process_stream stream)
     return tree->streams[stream] >= 0;
 }
 
+void tree_hold(struct tree *tree, bool is_held)
+{
+    struct ev_loop *loop = host_loop(tree->host);
+
+    if (tree->state >= TREE_EMPTYING || !tree->process)
+        return;
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        if (is_held)
+            ev_io_stop(loop, &tree->stream_watchers[i]);
+        else if (tree->streams[i] >= 0)
+            ev_io_start(loop, &tree->stream_watchers[i]);
+}
+
 void tree_read_rest(struct tree *tree)
 {
     for (int stream = 0; stream < PROCESS_STREAMS; stream++)

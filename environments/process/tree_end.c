@@ -120,6 +120,7 @@ void tree_begin_end(struct tree *tree)
         return;
     if (tree->started > 0 && !tree->end.reported)
         tree->end.run_seconds = clock_seconds() - tree->started;
+    tree_hold(tree, false);
     tree_set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
 }

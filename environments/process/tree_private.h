@@ -144,6 +144,9 @@ void tree_kill(struct tree *tree);
 /* Looks for events that the loop cannot report. */
 void tree_look(struct tree *tree);
 
+/* See process_hold; without effect when its end has begun. */
+void tree_hold(struct tree *tree, bool is_held);
+
 /* Reads what the streams still hold, up to a bound. */
 void tree_read_rest(struct tree *tree);
 

@@ -13,6 +13,7 @@ struct config;
 struct options;
 
 int command_serve(const struct options *options);
+int command_node(const struct options *options);
 int command_run(const struct options *options);
 int command_map(const struct options *options);
 int command_call(const struct options *options);

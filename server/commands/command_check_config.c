@@ -78,7 +78,8 @@ static void command_check_config_note(const struct environment *environment)
 /* It may be plugged in, or given to the user, at any time. */
 static void command_check_config_note_gpu(const struct environment *environment)
 {
-    AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
+    const bool is_wanted = environment->settings.sandbox.gpu && !environment->ops->machines;
+    AUTO_FREE char *problem = is_wanted ? gpu_files_problem() : NULL;
 
     if (problem)
         printf("environment %s: devices: %s\n", environment->name, problem);

@@ -8,12 +8,14 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/gpu_files.h"
+#include "environments/nodes/node_environment.h"
 #include "environments/notebook/kernel_search.h"
 #include "environments/packages/import_record.h"
 #include "environments/process/host.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
+#include "server/commands/doctor_nodes.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
 #include "server/commands/named_files.h"
@@ -286,12 +288,20 @@ static void command_doctor_print_hosts(const struct environment *environment)
         command_print_line("", "  network", text);
 }
 
+/* Owned by the caller; or NULL. */
+static char *command_doctor_find_remedy(const struct environment *environment)
+{
+    const json_t *node = node_environment_pool(environment->definition);
+
+    return node ? doctor_nodes_find_remedy(node) : remedy_find();
+}
+
 /* The ACTIVITY in ENVIRONMENT goes without the layers ABSENT. */
 static void command_doctor_note_absent(struct doctor *doctor, const struct environment *environment,
                                        const char *activity, const char *absent)
 {
     AUTO_FREE char *lack = memory_format("%s: %s without %s", environment->name, activity, absent);
-    AUTO_FREE char *remedy = remedy_find();
+    AUTO_FREE char *remedy = command_doctor_find_remedy(environment);
 
     doctor_verdict_add_lack(&doctor->verdict, lack, remedy);
 }
@@ -357,7 +367,9 @@ static void command_doctor_print_devices(const struct environment *environment,
                                          const struct doctor_trial *trial)
 {
     AUTO_FREE char *devices = json_list(trial->receipt.devices);
-    AUTO_FREE char *problem = environment->settings.sandbox.gpu ? gpu_files_problem() : NULL;
+    const bool is_here = !node_environment_is_wanted(environment->definition);
+    AUTO_FREE char *problem =
+        environment->settings.sandbox.gpu && is_here ? gpu_files_problem() : NULL;
 
     if (*devices && trial->has_started)
         command_print_line("", "  devices", devices);
@@ -495,11 +507,18 @@ static void print_places(const struct config *config)
             "", "home", "no sandbox works in it: `pyexecd run` there takes a temporary directory");
 }
 
-static void print_service(struct doctor *doctor)
+static void print_service(struct doctor *doctor, const struct config *config)
 {
     executor_client_init(&doctor->client);
     doctor_venv_print(doctor->service.loop, doctor->service.host,
                       catalog_settings(doctor->service.catalog)->state);
+    doctor_nodes_print(&(struct doctor_nodes){
+        .loop = doctor->service.loop,
+        .nodes = doctor->service.nodes,
+        .definitions = json_object_get(config_tree(config), "nodes"),
+        .verdict = &doctor->verdict,
+        .interruption = &doctor->interruption,
+    });
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;
@@ -518,7 +537,7 @@ static int command_doctor_diagnose(struct doctor *doctor, struct config *config,
     doctor_docker_print(json_object_get(config_tree(config), "environments"));
     status = service_open(&doctor->service, config, SERVICE_DROP_DIRECTORIES, NULL, err);
     if (status == 0)
-        print_service(doctor);
+        print_service(doctor, config);
     if (doctor->service.catalog && !doctor->interruption.signal &&
         named_files_check_directories(config) == 0)
         named_files_check_environments(&doctor->service, config);

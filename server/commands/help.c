@@ -119,6 +119,15 @@ static const char prepare_page[] =
     "  -c, --config FILE        the configuration\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n";
 
+static const char node_page[] =
+    "Usage: pyexecd node [OPTION]...\n"
+    "\n"
+    "Prepares environments and executes code for a server, which has started it on another\n"
+    "machine by the launcher in its configuration (nodes), and holds its standard input and\n"
+    "output. The end of its input ends it, with everything that it has started.\n"
+    "\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n";
+
 static const char doctor_page[] =
     "Usage: pyexecd doctor [OPTION]...\n"
     "\n"
@@ -203,6 +212,7 @@ const char *help_page(const char *command)
         {"prepare", prepare_page}, {"doctor", doctor_page},   {"schema", schema_page},
         {"token", token_page},     {"install", install_page}, {"uninstall", uninstall_page},
         {"config", config_page},   {"serve", serve_page},     {"completions", completions_page},
+        {"node", node_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

@@ -43,6 +43,7 @@ static const struct command_name {
     {"uninstall", COMMAND_UNINSTALL, NULL},
     {"config", COMMAND_CONFIG, "init"},
     {"completions", COMMAND_COMPLETIONS, "SHELL (bash, zsh or fish)"},
+    {"node", COMMAND_NODE, NULL},
     {"help", COMMAND_HELP, NULL},
     {"version", COMMAND_VERSION, NULL},
 };

@@ -9,6 +9,7 @@
 
 enum command {
     COMMAND_SERVE,
+    COMMAND_NODE,
     COMMAND_RUN,
     COMMAND_MAP,
     COMMAND_CALL,

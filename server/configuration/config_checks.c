@@ -229,6 +229,27 @@ static void check_images(struct config *config, const struct yaml_tree *tree, co
     }
 }
 
+static void config_checks_nodes(struct config *config, const json_t *root)
+{
+    const json_t *nodes = json_object_get(root, "nodes");
+    const char *name;
+    json_t *definition;
+
+    json_object_foreach (json_object_get(root, "environments"), name, definition) {
+        const char *node = json_object_get_string(definition, "node");
+        AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+        AUTO_FREE char *names = NULL;
+        AUTO_FREE char *message = NULL;
+
+        if (!node || json_object_get(nodes, node))
+            continue;
+        names = list_names(nodes);
+        message = memory_format("no node is called \"%.100s\"; %s%s", node,
+                                *names ? "there are: " : "nodes says how one is started", names);
+        config_complain(config, message, "%s/node", pointer);
+    }
+}
+
 /* The environments with ISOLATION, as "none: a, b". Owned by the caller; NULL: there is none. */
 static char *config_checks_list_isolated(const json_t *environments, enum isolation isolation)
 {
@@ -290,6 +311,7 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_passwords(config, root);
     check_shared_directory(config, root);
     check_images(config, tree, root);
+    config_checks_nodes(config, root);
     sandbox_checks_keys(config, root);
     sandbox_checks_pythons(config, root);
 }

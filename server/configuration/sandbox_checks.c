@@ -186,8 +186,12 @@ static bool sandbox_checks_hosts(struct config *config, const char *name, const 
 bool sandbox_checks_places(struct config *config, const char *name, const json_t *definition,
                            const char *state)
 {
-    const bool can_read = sandbox_checks_list(config, name, "read", definition, state);
-    const bool can_write = sandbox_checks_list(config, name, "write", definition, state);
+    /* The places of a node are on its machines. */
+    const bool is_elsewhere = json_object_get(definition, "node");
+    const bool can_read =
+        is_elsewhere || sandbox_checks_list(config, name, "read", definition, state);
+    const bool can_write =
+        is_elsewhere || sandbox_checks_list(config, name, "write", definition, state);
 
     /* Of a container it is the name of a network, and no list. */
     const bool can_reach =

@@ -15,6 +15,7 @@ READERS = {
     "environments/environment.c": "the kernel, and the modules to preload",
     "environments/environment_settings.c": "the settings of all types",
     "environments/kinds/kinds.c": "the type",
+    "environments/nodes/node_environment.c": "the node",
     "environments/packages/packages_definition.c": "the keys about packages",
     "environments/python_origins.c": f"{JSON}: what a Python is made of, for the configuration, too",
     "environments/sandbox_settings.c": "the keys of sandboxes",
@@ -25,6 +26,7 @@ READERS = {
     "server/configuration/config_paths.c": JSON,
     "server/configuration/sandbox_checks.c": JSON,
     "server/functions_file.c": f"{JSON}: the functions, and their packages",
+    "server/service.c": f"{JSON}: puts the definition of the node in",
 }
 
 

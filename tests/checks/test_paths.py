@@ -94,6 +94,7 @@ EXCEPT = {
     "server/clients/settings_file.c": ("open rename stat", f"{OPERATOR}; {NEW}; {RENAME}"),
     "server/commands/command_completions.c": ("fd_read_file", "a file that is installed with the program"),
     "server/commands/command_map.c": ("fd_read_file", "a file of who types the command"),
+    "server/commands/command_node.c": ("stat", KERNEL),
     "server/commands/command_run.c": ("fd_read_file", "a file of who types the command; it may be a pipe"),
     "server/commands/input_lines.c": ("open", "a file of who types the command; it may be a pipe"),
     "server/commands/named_files.c": ("opendir", OPERATOR),

@@ -1,10 +1,12 @@
-/* Input: the size of the pieces, 128 more for the protocol of trees in place of that of inits, then
- * what comes over a wire. In it "H" stands for a hello. Fed in pieces it is what it is in one;
- * nothing comes out that did not go in, and a stream without a hello comes out as it is. */
+/* Input: the size of the pieces, 128 more for the protocol of trees in place of that of inits, and
+ * 192 more for that of nodes; then what comes over a wire. In it "H" stands for a hello. Fed in
+ * pieces it is what it is in one; nothing comes out that did not go in, and a stream without a
+ * hello comes out as it is. */
 #undef NDEBUG
 #include "base/list.h"
 #include "base/wire_reader.h"
 #include "environments/engine/init_protocol.h"
+#include "environments/nodes/node_protocol.h"
 #include "environments/process/control.h"
 
 #include <assert.h>
@@ -16,8 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     FOREIGN,
-    STREAMS = 16, /* no protocol has more types */
+    STREAMS = 32, /* no protocol has more types */
+    MOST_PIECE = 64,
     OF_TREES = 128,
+    OF_NODES = 192,
 };
 
 struct hearing {
@@ -84,6 +88,13 @@ static char *expand(const uint8_t *text, size_t size, size_t *ret_length)
     return expanded;
 }
 
+static const struct wire_protocol *choose(uint8_t choice)
+{
+    if (choice < OF_TREES)
+        return &init_protocol;
+    return choice < OF_NODES ? &control_protocol : &node_protocol;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct hearing whole = {0};
@@ -93,11 +104,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    whole.reader.protocol = data[0] < OF_TREES ? &init_protocol : &control_protocol;
+    whole.reader.protocol = choose(data[0]);
     pieces.reader.protocol = whole.reader.protocol;
     stream = expand(data + 1, size - 1, &length);
     listen(&whole, stream, length, length);
-    listen(&pieces, stream, length, 1 + (size_t)data[0] % OF_TREES);
+    listen(&pieces, stream, length, 1 + (size_t)data[0] % MOST_PIECE);
     if (whole.reader.state == WIRE_FOREIGN)
         assert(whole.length[FOREIGN] == length &&
                memcmp(whole.heard[FOREIGN], stream, length) == 0);

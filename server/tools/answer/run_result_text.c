@@ -211,6 +211,13 @@ static size_t result_text_limit(const struct run_output *output)
            TEXT_EXTRA_BYTES;
 }
 
+/* A run whose machine was lost has printed and made something, too. */
+static bool result_text_has_begun(const struct run_facts *facts, const struct run_output *output)
+{
+    return facts->has_returncode || output->streams[PROCESS_STDOUT].length > 0 ||
+           output->streams[PROCESS_STDERR].length > 0 || json_array_size(facts->files) > 0;
+}
+
 json_t *run_result_text(const struct run_facts *facts, const struct run_output *output,
                         const json_t *hints, const char *handle, const char *path)
 {
@@ -219,8 +226,9 @@ json_t *run_result_text(const struct run_facts *facts, const struct run_output *
 
     buffer_init(&text, result_text_limit(output));
     result_text_add_error(&text, facts);
-    if (facts->has_returncode) {
+    if (facts->has_returncode)
         result_text_add_exit_code(&text, facts);
+    if (result_text_has_begun(facts, output)) {
         result_text_add_output(&text, output);
         result_text_add_rests(&text, facts, output);
         result_text_add_hints(&text, hints);

@@ -43,7 +43,7 @@ static void test_defaults_are_filled_in(void **state)
         "\"environments\":{\"system\":{\"type\":\"system\",\"isolation\":\"auto\",\"nice\":0,"
         "\"start\":\"warm\",\"preload\":\"auto\","
         "\"prepare\":\"lazy\",\"prepare_timeout\":600}},"
-        "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
+        "\"nodes\":{},\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
         "\"default_environment\":\"system\"}";
     struct config *config = config_load(NULL);
     AUTO_FREE char *without_file = json_text(config_tree(config));
@@ -82,7 +82,7 @@ static void test_what_is_written_stays(void **state)
               "\"keep_for\":86400,"
               "\"max_timeout\":600,\"approval\":\"never\",\"images\":\"inline\",\"containment\":"
               "\"strict\","
-              "\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
+              "\"nodes\":{},\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
               "\"default_environment\":\"only\"}");
 }
 

@@ -140,6 +140,47 @@ static void test_many_clients_of_one_owner_leave_places_for_other_owners(void **
     fixture_free(fixture);
 }
 
+static const struct environment_machines two_machines = {.places = 2};
+
+static const struct environment_machines *machines_of(const struct environment *environment)
+{
+    (void)environment;
+    return &two_machines;
+}
+
+/* They have as many places as there are of them, whoever calls, and beside those of this machine.
+ */
+static void test_other_machines_have_places_of_their_own(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){.concurrent_runs = 1});
+    struct environment *far = fixture_environment(fixture, "far", "{\"type\": \"system\"}");
+    struct environment_ops ops = *far->ops;
+    struct executor_client others[3];
+    struct call endless[3];
+    struct call call;
+
+    (void)state;
+    ops.machines = machines_of;
+    far->ops = &ops;
+    for (int i = 0; i < 3; i++) {
+        executor_client_init(&others[i]);
+        call_submit_as(&endless[i], fixture,
+                       &(struct run_request){.code = "import time; time.sleep(60)",
+                                             .client = &others[i],
+                                             .environment = far,
+                                             .owner = i == 0 ? "bob" : "carol"});
+    }
+    fixture_run_for(fixture, 0.05);
+    assert_int_equal(executor_going(fixture->executor), 2);
+    assert_int_equal(executor_waiting(fixture->executor), 1);
+    submit_for(&call, fixture, &fixture->client);
+    calls_wait(&call, 1);
+    assert_int_equal(executor_going(fixture->executor), 2);
+    cancel_all(endless, 3);
+    calls_deinit(&call, 1);
+    fixture_free(fixture);
+}
+
 static void test_clients_of_one_owner_share_its_part_of_the_queue(void **state)
 {
     struct fixture *fixture = fixture_new(&(struct fixture_settings){
@@ -358,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_no_more_runs_of_an_owner_go_than_may),
         cmocka_unit_test(test_who_has_no_run_going_does_not_wait_for_those_of_others),
         cmocka_unit_test(test_many_clients_of_one_owner_leave_places_for_other_owners),
+        cmocka_unit_test(test_other_machines_have_places_of_their_own),
         cmocka_unit_test(test_clients_of_one_owner_share_its_part_of_the_queue),
         cmocka_unit_test(test_a_full_queue_is_busy_and_says_how_much),
         cmocka_unit_test(test_one_client_cannot_fill_the_queue),

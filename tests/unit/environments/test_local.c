@@ -14,12 +14,14 @@
 #include <cmocka.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 struct heard {
     struct execution_listener listener;
     struct execution *execution;               /* borrowed; NULL once it has ended */
     void (*said)(struct execution *execution); /* done to it when it first writes; or NULL */
     unsigned outputs;
+    size_t total; /* bytes */
     char text[4096];
     struct process_end end;
 };
@@ -30,6 +32,7 @@ static void heard_on_output(struct execution_listener *listener, enum process_st
     struct heard *heard = CONTAINER_OF(listener, struct heard, listener);
 
     (void)stream;
+    heard->total += length;
     strncat(heard->text, data, size_min(length, sizeof heard->text - strlen(heard->text) - 1));
     if (heard->outputs++ == 0 && heard->said)
         heard->said(heard->execution);
@@ -43,7 +46,7 @@ static void heard_on_ended(struct execution_listener *listener, const struct pro
     heard->end = *end;
 }
 
-static void execute(struct fixture *fixture, struct heard *heard, const char *code)
+static void begin_to_execute(struct fixture *fixture, struct heard *heard, const char *code)
 {
     AUTO_FREE char *script = memory_format("%s/script.py", fixture->scratch);
     const char *const arguments[] = {"-x", "a b", NULL};
@@ -60,6 +63,11 @@ static void execute(struct fixture *fixture, struct heard *heard, const char *co
     heard->execution = local_start(catalog_find(fixture->catalog, "system"), "/usr/bin/python3",
                                    &request, &heard->listener, &err);
     assert_non_null(heard->execution);
+}
+
+static void execute(struct fixture *fixture, struct heard *heard, const char *code)
+{
+    begin_to_execute(fixture, heard, code);
     for (int i = 0; heard->execution && i < 500; i++)
         fixture_run_for(fixture, 0.02);
     assert_null(heard->execution);
@@ -126,6 +134,52 @@ static void test_a_killed_script_says_nothing_more(void **state)
     fixture_free(fixture);
 }
 
+static void hold(struct execution *execution)
+{
+    execution->hold(execution, true);
+}
+
+static const char much[] = "print('ready', flush=True)\n"
+                           "import time\n"
+                           "time.sleep(.2)\n"
+                           "print('x' * 2000000, flush=True)\n"
+                           "open('written', 'w')\n"
+                           "print('end')\n";
+
+static void test_a_script_whose_output_is_held_waits(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    AUTO_FREE char *written = memory_format("%s/written", fixture->scratch);
+    struct heard heard = {.said = hold};
+
+    (void)state;
+    begin_to_execute(fixture, &heard, much);
+    for (int i = 0; heard.outputs == 0 && i < 500; i++)
+        fixture_run_for(fixture, 0.02);
+    fixture_run_for(fixture, 1);
+    assert_int_equal(heard.total, strlen("ready\n"));
+    assert_int_not_equal(access(written, F_OK), 0);
+    heard.execution->hold(heard.execution, false);
+    for (int i = 0; heard.execution && i < 500; i++)
+        fixture_run_for(fixture, 0.02);
+    assert_null(heard.execution);
+    assert_int_equal(heard.total, strlen("ready\n") + 2000001 + strlen("end\n"));
+    assert_int_equal(access(written, F_OK), 0);
+    fixture_free(fixture);
+}
+
+static void test_output_that_is_held_comes_before_the_end(void **state)
+{
+    struct fixture *fixture = fixture_new(&(struct fixture_settings){0});
+    struct heard heard = {.said = hold};
+
+    (void)state;
+    execute(fixture, &heard,
+            "import time\nprint('ready', flush=True)\ntime.sleep(.2)\nprint('last')\n");
+    assert_string_equal(heard.text, "ready\nlast\n");
+    fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +187,8 @@ int main(void)
         cmocka_unit_test(test_a_script_gets_its_arguments),
         cmocka_unit_test(test_an_interrupted_script_shows_where_it_stood),
         cmocka_unit_test(test_a_killed_script_says_nothing_more),
+        cmocka_unit_test(test_a_script_whose_output_is_held_waits),
+        cmocka_unit_test(test_output_that_is_held_comes_before_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

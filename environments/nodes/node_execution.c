@@ -1,0 +1,383 @@
+#include "environments/nodes/node_execution.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/memory.h"
+#include "base/printable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { NODE_CREDIT_BYTES = NODE_WINDOW_BYTES / 4 }; /* are given back at once */
+
+struct node_execution {
+    struct execution execution;
+    struct node_stay stay;
+    struct node_environment *node; /* borrowed */
+    json_t *request;               /* owned, until it has a node */
+    char *code;                    /* the same; or NULL */
+    size_t code_length;
+    json_t *title; /* owned: the name of its node; or NULL */
+    size_t taken;  /* bytes of output for which no credit was given back */
+
+    int input;                  /* owned: a copy of the request's input; -1: it has none */
+    ev_io cells;                /* come from there */
+    size_t credit;              /* bytes of cells that may be sent */
+    struct process_usage usage; /* after the last cell */
+
+    bool is_killed;
+    json_t *end;   /* owned: what the node has said of its end; or NULL ... */
+    char *failure; /* ... owned: why it has said nothing */
+    ev_timer over; /* tells its end from the loop */
+};
+
+static struct node_execution *node_execution_of(struct node_stay *stay)
+{
+    return CONTAINER_OF(stay, struct node_execution, stay);
+}
+
+static struct ev_loop *node_execution_loop(const struct node_execution *run)
+{
+    return run->node->environment.loop;
+}
+
+static void node_execution_free(struct node_execution *run)
+{
+    struct ev_loop *loop = node_execution_loop(run);
+
+    ev_io_stop(loop, &run->cells);
+    ev_timer_stop(loop, &run->over);
+    if (run->input >= 0)
+        close(run->input);
+    json_decref(run->request);
+    json_decref(run->title);
+    json_decref(run->end);
+    free(run->code);
+    free(run->failure);
+    free(run);
+}
+
+/* Its end */
+
+/* Nobody knows more of its layers than its node had promised. */
+static void node_execution_fail(const struct node_execution *run, struct process_end *end,
+                                const json_t *title)
+{
+    node_end_fail(end, run->failure ? run->failure : "", title);
+    if (!title)
+        return;
+    end->receipt = run->node->facts.receipt;
+    end->receipt.node = title;
+}
+
+static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct node_execution *run = CONTAINER_OF(timer, struct node_execution, over);
+    struct execution_listener *listener = run->execution.listener;
+    struct process_end end;
+    AUTO_JSON json_t *message = json_incref(run->end);
+    AUTO_JSON json_t *title = json_incref(run->title);
+
+    (void)loop;
+    (void)events;
+    if (message)
+        node_end_read(&end, message, title);
+    else
+        node_execution_fail(run, &end, title);
+    end.killed |= run->is_killed;
+    node_execution_free(run);
+    listener->ended(listener, &end);
+}
+
+static void node_execution_end(struct node_execution *run)
+{
+    node_pool_leave(&run->stay);
+    ev_io_stop(node_execution_loop(run), &run->cells);
+    ev_timer_start(node_execution_loop(run), &run->over);
+}
+
+static void node_execution_on_lost(struct node_stay *stay, const char *why)
+{
+    struct node_execution *run = node_execution_of(stay);
+
+    if (run->execution.is_starting && !run->title)
+        run->failure = memory_copy_string(why);
+    else
+        run->failure = memory_format("%s. The run is not started again by itself", why);
+    node_execution_end(run);
+}
+
+/* Cells */
+
+/* The next cell is not sent before the last one has been answered. */
+static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct node_execution *run = CONTAINER_OF(watcher, struct node_execution, cells);
+    char bytes[NODE_PIECE_BYTES];
+    ssize_t count = events & EV_ERROR ? 0
+                                      : recv(run->input, bytes, size_min(run->credit, sizeof bytes),
+                                             MSG_DONTWAIT);
+
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count <= 0) {
+        ev_io_stop(loop, watcher); /* the process that has closed it ends the session, too */
+        return;
+    }
+    run->credit -= (size_t)count;
+    if (run->credit == 0)
+        ev_io_stop(loop, watcher);
+    node_stay_send(&run->stay, NODE_CELLS, bytes, (size_t)count);
+}
+
+static void node_execution_on_credit(struct node_execution *run, size_t length)
+{
+    run->credit += length;
+    if (run->input >= 0 && !run->execution.is_starting)
+        ev_io_start(node_execution_loop(run), &run->cells);
+}
+
+static void node_execution_on_cell(struct node_execution *run, const char *data, size_t length)
+{
+    AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
+    const unsigned char status = node_usage_read(&run->usage, message);
+
+    if (run->input >= 0)
+        (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
+}
+
+/* The words of the node */
+
+static void node_execution_on_step(struct node_execution *run, const char *data, size_t length)
+{
+    AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
+    const char *text = json_object_get_string(message, "text");
+
+    if (text)
+        run->stay.step(&run->stay, text);
+}
+
+static void node_execution_on_begun(struct node_execution *run)
+{
+    struct execution_listener *listener = run->execution.listener;
+
+    if (!run->execution.is_starting)
+        return;
+    run->execution.is_starting = false;
+    if (run->input >= 0)
+        ev_io_start(node_execution_loop(run), &run->cells);
+    listener->began(listener);
+}
+
+static void node_execution_on_output(struct node_execution *run, enum process_stream stream,
+                                     const char *data, size_t length)
+{
+    struct execution_listener *listener = run->execution.listener;
+
+    node_execution_on_begun(run); /* even if its node denies it: its time is limited */
+    listener->output(listener, stream, data, length);
+    run->taken += length;
+    if (run->taken < NODE_CREDIT_BYTES)
+        return;
+    node_stay_give_credit(&run->stay, run->taken);
+    run->taken = 0;
+}
+
+/* An execution that was refused tells what its node gives instead. */
+static void node_execution_on_ended(struct node_execution *run, const char *data, size_t length)
+{
+    run->end = json_loadb(data, length, 0, NULL);
+    if (!run->end)
+        run->failure = memory_copy_string("its node has not said how it ended");
+    node_execution_end(run);
+}
+
+static void node_execution_on_prepared(struct node_execution *run, const char *data, size_t length)
+{
+    AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
+
+    node_facts_read(&run->node->facts, message, run->title);
+}
+
+static void node_execution_on_frame(struct node_stay *stay, enum node_frame type, const char *data,
+                                    size_t length)
+{
+    struct node_execution *run = node_execution_of(stay);
+
+    switch ((unsigned)type) {
+    case NODE_CREDIT:
+        node_execution_on_credit(run, node_wire_take_credit(data));
+        break;
+    case NODE_STEP:
+        node_execution_on_step(run, data, length);
+        break;
+    case NODE_PREPARED:
+        node_execution_on_prepared(run, data, length);
+        break;
+    case NODE_BEGUN:
+        node_execution_on_begun(run);
+        break;
+    case NODE_OUT:
+        node_execution_on_output(run, PROCESS_STDOUT, data, length);
+        break;
+    case NODE_ERRORS:
+        node_execution_on_output(run, PROCESS_STDERR, data, length);
+        break;
+    case NODE_CELL:
+        node_execution_on_cell(run, data, length);
+        break;
+    case NODE_ENDED:
+        node_execution_on_ended(run, data, length);
+        break;
+    default:
+        break; /* a frame of the other direction */
+    }
+}
+
+/* Its beginning */
+
+void node_execution_introduce(struct node_environment *node, struct node_stay *stay)
+{
+    const struct environment *environment = &node->environment;
+    json_t *definition;
+
+    if (!node_stay_introduces(stay, node->number))
+        return;
+    definition = json_copy(environment->definition);
+    json_object_del(definition, "node");
+    node_stay_tell(stay, NODE_ENVIRONMENT,
+                   json_pack("{s:i, s:s, s:o, s:o}", "number", (int)node->number, "name",
+                             environment->name, "definition", definition, "settings",
+                             node_settings_write(&environment->settings)));
+}
+
+static void node_execution_on_step_text(struct node_stay *stay, const char *text)
+{
+    struct execution_listener *listener = node_execution_of(stay)->execution.listener;
+    struct preparation_step step = {.fraction = -1};
+
+    snprintf(step.text, sizeof step.text, "%s", text);
+    printable_clean(step.text);
+    if (listener->step)
+        listener->step(listener, &step);
+}
+
+static void node_execution_on_granted(struct node_stay *stay)
+{
+    struct node_execution *run = node_execution_of(stay);
+
+    run->title = json_incref((json_t *)node_stay_title(stay));
+    node_execution_introduce(run->node, stay);
+    node_stay_tell(stay, NODE_START, STEAL_PTR(run->request));
+    for (size_t done = 0; done < run->code_length; done += NODE_PIECE_BYTES)
+        node_stay_send(stay, NODE_CODE, run->code + done,
+                       size_min(run->code_length - done, NODE_PIECE_BYTES));
+    free(STEAL_PTR(run->code));
+}
+
+static void interrupt_node(struct execution *execution)
+{
+    struct node_execution *run = CONTAINER_OF(execution, struct node_execution, execution);
+
+    if (run->stay.node)
+        node_stay_send(&run->stay, NODE_INTERRUPT, NULL, 0);
+}
+
+/* An execution without a node has not begun, and is over at once. */
+static void kill_node(struct execution *execution)
+{
+    struct node_execution *run = CONTAINER_OF(execution, struct node_execution, execution);
+
+    if (run->is_killed || ev_is_active(&run->over))
+        return;
+    run->is_killed = true;
+    if (run->stay.node)
+        node_stay_send(&run->stay, NODE_KILL, NULL, 0);
+    else
+        node_execution_end(run);
+}
+
+/* Nothing to do: the end of a cell is reported after all its output. */
+static void drain_node(struct execution *execution)
+{
+    (void)execution;
+}
+
+static struct process_usage measure_node(struct execution *execution)
+{
+    return CONTAINER_OF(execution, struct node_execution, execution)->usage;
+}
+
+static int node_execution_take_input(struct node_execution *run, int input, struct error *err)
+{
+    if (input <= 0)
+        return 0;
+    run->input = fcntl(input, F_DUPFD_CLOEXEC, 0);
+    if (run->input < 0)
+        return error_set_errno(err, errno, "cannot copy the socket of the session");
+    ev_io_set(&run->cells, run->input, EV_READ);
+    return 0;
+}
+
+static void node_execution_take_code(struct node_execution *run,
+                                     const struct execution_request *request)
+{
+    const char *code = node_request_code(request, &run->code_length);
+
+    run->code = memory_new(run->code_length + 1, 1);
+    if (code)
+        memcpy(run->code, code, run->code_length);
+    run->request = node_request_write(request, run->node->number,
+                                      node_pool_has_tried(run->node->pool, request->directory));
+}
+
+static struct node_execution *node_execution_new(struct node_environment *node,
+                                                 struct execution_listener *listener)
+{
+    struct node_execution *run = NEW(struct node_execution);
+
+    run->execution = (struct execution){
+        .listener = listener,
+        .interrupt = interrupt_node,
+        .drain = drain_node,
+        .measure = measure_node,
+        .kill = kill_node,
+        .is_starting = true,
+    };
+    run->stay = (struct node_stay){
+        .granted = node_execution_on_granted,
+        .step = node_execution_on_step_text,
+        .frame = node_execution_on_frame,
+        .lost = node_execution_on_lost,
+    };
+    run->node = node;
+    run->input = -1;
+    run->credit = NODE_WINDOW_BYTES;
+    ev_init(&run->cells, node_execution_on_cells);
+    ev_timer_init(&run->over, node_execution_on_over, 0., 0.);
+    return run;
+}
+
+struct execution *node_execution_start(struct node_environment *node,
+                                       const struct execution_request *request,
+                                       struct execution_listener *listener, struct error *err)
+{
+    struct node_execution *run = node_execution_new(node, listener);
+
+    if (node_execution_take_input(run, request->input, err) < 0) {
+        node_execution_free(run);
+        return NULL;
+    }
+    node_execution_take_code(run, request);
+    if (node_pool_enter(node->pool, &run->stay))
+        node_execution_on_granted(&run->stay);
+    return &run->execution;
+}

@@ -1,0 +1,389 @@
+#include "environments/nodes/node_link.h"
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/printable.h"
+#include "base/random.h"
+#include "base/state.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NODE_LINK_MERCY_SECONDS 15. /* as much as for its silence */
+#define NODE_GREETING           "pyexecd wire "
+
+enum {
+    NODE_TRIAL_DIGITS = 32,
+    NODE_FOREIGN_BYTES = 200, /* shown of the output of a launcher */
+    NODE_HOST_BYTES = 64,
+};
+
+static const struct state node_link_states[] = {
+    [NODE_LINK_LAUNCHING] = {"launching", 1 << NODE_LINK_GREETING | 1 << NODE_LINK_LEAVING},
+    [NODE_LINK_GREETING] = {"greeting", 1 << NODE_LINK_FREE | 1 << NODE_LINK_LEAVING},
+    [NODE_LINK_FREE] = {"free", 1 << NODE_LINK_TAKEN | 1 << NODE_LINK_LEAVING},
+    [NODE_LINK_TAKEN] = {"taken",
+                         1 << NODE_LINK_FREE | 1 << NODE_LINK_EMPTYING | 1 << NODE_LINK_LEAVING},
+    [NODE_LINK_EMPTYING] = {"emptying", 1 << NODE_LINK_FREE | 1 << NODE_LINK_LEAVING},
+    [NODE_LINK_LEAVING] = {"leaving", 0},
+};
+
+static void node_link_set_state(struct node_link *node, enum node_link_state state)
+{
+    state_change(node_link_states, node->state, state, "node %s", node->name);
+    node->state = state;
+    ev_timer_stop(node->loop, &node->idle);
+    if (state != NODE_LINK_FREE)
+        return;
+    ev_now_update(node->loop);
+    ev_timer_set(&node->idle, node->idle_seconds, 0.);
+    ev_timer_start(node->loop, &node->idle);
+}
+
+static void node_link_forget_trial(struct node_link *node)
+{
+    if (node->trial)
+        (void)unlink(node->trial);
+    free(STEAL_PTR(node->trial));
+    free(STEAL_PTR(node->content));
+}
+
+/* Its end */
+
+static void node_link_begin_end(struct node_link *node, bool is_urgent)
+{
+    node_link_set_state(node, NODE_LINK_LEAVING);
+    ev_timer_stop(node->loop, &node->mercy);
+    node_link_forget_trial(node);
+    node_wire_close(&node->wire);
+    node_launcher_end(&node->launcher, is_urgent);
+}
+
+/* The pool may give its stay something else to do. */
+static void node_link_lose(struct node_link *node, bool is_urgent)
+{
+    node_link_begin_end(node, is_urgent);
+    log_info("node %s is lost: %s", node->name, node->why);
+    node->lost(node, node->why);
+}
+
+void node_link_end(struct node_link *node)
+{
+    if (node->state == NODE_LINK_LEAVING)
+        return;
+    if (node->stay) {
+        snprintf(node->why, sizeof node->why, "%s", "the server ends");
+        node_link_lose(node, false);
+    } else {
+        node_link_begin_end(node, node->state == NODE_LINK_LAUNCHING);
+    }
+}
+
+/* Its launcher tells why, if it ends soon. */
+static void node_link_on_wire_ended(struct node_wire *wire, const char *why)
+{
+    struct node_link *node = CONTAINER_OF(wire, struct node_link, wire);
+
+    if (*why) {
+        if (why != node->why)
+            snprintf(node->why, sizeof node->why, "%s", why);
+        node_link_lose(node, true);
+    } else {
+        node_launcher_end(&node->launcher, false);
+    }
+}
+
+static void node_link_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct node_link *node = CONTAINER_OF(timer, struct node_link, idle);
+
+    (void)loop;
+    (void)events;
+    log_info("node %s: nobody has used it for %g seconds", node->name, node->idle_seconds);
+    node_link_end(node);
+}
+
+/* A node that lives and does not end what it is to kill would keep its caller waiting. */
+static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct node_link *node = CONTAINER_OF(timer, struct node_link, mercy);
+
+    (void)loop;
+    (void)events;
+    node_wire_fail(&node->wire, "it has not ended in 15 seconds what it was to kill");
+}
+
+static void node_link_begin_mercy(struct node_link *node)
+{
+    if (ev_is_active(&node->mercy))
+        return;
+    ev_now_update(node->loop);
+    ev_timer_set(&node->mercy, NODE_LINK_MERCY_SECONDS, 0.);
+    ev_timer_start(node->loop, &node->mercy);
+}
+
+/* Its launcher */
+
+static void node_link_on_said(struct last_lines *lines, const char *line)
+{
+    struct node_launcher *launcher = CONTAINER_OF(lines, struct node_launcher, lines);
+    struct node_link *node = CONTAINER_OF(launcher, struct node_link, launcher);
+
+    log_info("node %s says: %s", node->name, line);
+    if (node->state < NODE_LINK_FREE)
+        node->said(node, line);
+}
+
+static void node_link_on_launcher_ended(struct node_launcher *launcher)
+{
+    struct node_link *node = CONTAINER_OF(launcher, struct node_link, launcher);
+    const char *said = launcher->lines.kept;
+
+    if (node->state != NODE_LINK_LEAVING)
+        node_wire_drain(&node->wire);
+    if (node->state == NODE_LINK_LEAVING) {
+        node->gone(node);
+        return;
+    }
+    if (!node->why[0])
+        snprintf(node->why, sizeof node->why, "its launcher %s%s%s", launcher->how,
+                 *said ? ":\n" : "", said);
+    node_link_lose(node, false);
+    node->gone(node);
+}
+
+/* The launcher prints no hello: its shell greets, or it is another program. */
+static void node_link_on_foreign(struct node_wire *wire, const char *data, size_t length)
+{
+    struct node_link *node = CONTAINER_OF(wire, struct node_link, wire);
+    AUTO_FREE char *text = memory_format("%.*s", (int)size_min(length, NODE_FOREIGN_BYTES), data);
+
+    printable_clean_lines(text);
+    if (!node->why[0])
+        snprintf(node->why, sizeof node->why, "%s%s",
+                 strncmp(text, NODE_GREETING, strlen(NODE_GREETING)) == 0
+                     ? "its pyexecd is of another version than this one: install the same on both: "
+                     : "its launcher printed something before `pyexecd node` could: ",
+                 text);
+    node_wire_fail(wire, node->why);
+}
+
+/* The greeting */
+
+static int node_link_make_trial(struct node_link *node, struct error *err)
+{
+    AUTO_FREE char *digits = random_digits(NODE_TRIAL_DIGITS);
+
+    node->content = random_digits(NODE_TRIAL_DIGITS);
+    node->trial = memory_format("%s/.pyexecd-%s", node->place, digits);
+    if (fd_write_new_file(node->trial, S_IRUSR | S_IWUSR, node->content, strlen(node->content),
+                          err) == 0)
+        return 0;
+    free(STEAL_PTR(node->trial));
+    return -1;
+}
+
+static void node_link_refuse(struct node_link *node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void node_link_refuse(struct node_link *node, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(node->why, sizeof node->why, format, arguments);
+    va_end(arguments);
+    printable_clean_lines(node->why);
+    node_wire_fail(&node->wire, node->why);
+}
+
+static void node_link_on_hello(struct node_link *node, const json_t *message)
+{
+    const json_int_t protocol = json_integer_value(json_object_get(message, "protocol"));
+    AUTO_FREE char *host = memory_format("%.*s", NODE_HOST_BYTES,
+                                         text_or_none(json_object_get_string(message, "host")));
+    struct error err = ERROR_INIT;
+
+    if (protocol != NODE_PROTOCOL) {
+        node_link_refuse(node,
+                         "its pyexecd speaks another protocol (%d) than this one (%d): install the "
+                         "same version on both",
+                         (int)protocol, NODE_PROTOCOL);
+        return;
+    }
+    if (node_link_make_trial(node, &err) < 0) {
+        node_link_refuse(node, "%s", err.message);
+        return;
+    }
+    printable_clean(host);
+    node->title = json_string_format("%s (%s)", node->name, host);
+    node_link_set_state(node, NODE_LINK_GREETING);
+    node_wire_start_heart(&node->wire);
+    node_wire_tell(&node->wire, NODE_HELLO, 0,
+                   json_pack("{s:i, s:b, s:s, s:s}", "protocol", NODE_PROTOCOL, "is_best_effort",
+                             node->is_best_effort, "trial", node->trial, "content", node->content));
+}
+
+static void node_link_on_ready(struct node_link *node, const json_t *message)
+{
+    const char *fault = json_object_get_string(message, "fault");
+
+    node_link_forget_trial(node);
+    if (fault) {
+        node_link_refuse(node, "%s", fault);
+        return;
+    }
+    log_info("node %s is up: %s", node->name, json_string_value(node->title));
+    node_link_set_state(node, NODE_LINK_FREE);
+    node->freed(node);
+}
+
+/* Its frames */
+
+static void node_link_on_own_frame(struct node_link *node, enum node_frame type, const char *data,
+                                   size_t length)
+{
+    AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
+
+    if (type == NODE_HELLO && node->state == NODE_LINK_LAUNCHING)
+        node_link_on_hello(node, message);
+    else if (type == NODE_READY && node->state == NODE_LINK_GREETING)
+        node_link_on_ready(node, message);
+    else
+        node_link_refuse(node, "%s", "it says what was not asked");
+}
+
+static void node_link_on_frame(struct node_wire *wire, enum node_frame type, uint32_t channel,
+                               const char *data, size_t length)
+{
+    struct node_link *node = CONTAINER_OF(wire, struct node_link, wire);
+    struct node_stay *stay = node->stay;
+
+    if (channel == 0) {
+        node_link_on_own_frame(node, type, data, length);
+        return;
+    }
+    if (channel != node->channel || (!node->is_open && type != NODE_ECHO))
+        return; /* it was said before the node knew that the channel is over */
+    if (type == NODE_ENDED) {
+        node->is_open = false;
+        ev_timer_stop(node->loop, &node->mercy);
+    }
+    if (stay) {
+        stay->frame(stay, type, data, length);
+    } else if (type == NODE_ENDED) {
+        node_link_set_state(node, NODE_LINK_FREE);
+        node->freed(node);
+    }
+}
+
+/* Its stays */
+
+bool node_link_is_free(const struct node_link *node)
+{
+    return node->state == NODE_LINK_FREE && !node->wire.is_over;
+}
+
+void node_link_grant(struct node_link *node, struct node_stay *stay)
+{
+    node_link_set_state(node, NODE_LINK_TAKEN);
+    node->stay = stay;
+    node->channel++;
+    node->is_open = false;
+    stay->node = node;
+}
+
+void node_link_leave(struct node_stay *stay)
+{
+    struct node_link *node = STEAL_PTR(stay->node);
+
+    node->stay = NULL;
+    if (node->state != NODE_LINK_TAKEN)
+        return;
+    if (node->is_open) {
+        node_wire_send(&node->wire, NODE_KILL, node->channel, NULL, 0);
+        node_link_begin_mercy(node);
+        node_link_set_state(node, NODE_LINK_EMPTYING);
+        return;
+    }
+    node_link_set_state(node, NODE_LINK_FREE);
+    node->freed(node);
+}
+
+bool node_stay_introduces(struct node_stay *stay, uint32_t environment)
+{
+    struct node_link *node = stay->node;
+
+    for (size_t i = 0; i < node->known_count; i++)
+        if (node->known[i] == environment)
+            return false;
+    node->known = memory_resize(node->known, (node->known_count + 1) * sizeof *node->known);
+    node->known[node->known_count++] = environment;
+    return true;
+}
+
+void node_stay_send(struct node_stay *stay, enum node_frame type, const char *data, size_t length)
+{
+    stay->node->is_open |= type == NODE_START || type == NODE_PREPARE;
+    node_wire_send(&stay->node->wire, type, stay->node->channel, data, length);
+    if (type == NODE_KILL)
+        node_link_begin_mercy(stay->node);
+}
+
+void node_stay_tell(struct node_stay *stay, enum node_frame type, json_t *message)
+{
+    AUTO_FREE char *text = json_text(message);
+
+    json_decref(message);
+    node_stay_send(stay, type, text, strlen(text));
+}
+
+void node_stay_give_credit(struct node_stay *stay, size_t length)
+{
+    node_wire_give_credit(&stay->node->wire, stay->node->channel, length);
+}
+
+const json_t *node_stay_title(const struct node_stay *stay)
+{
+    return stay->node ? stay->node->title : NULL;
+}
+
+/* Its beginning */
+
+int node_link_start(struct node_link *node, const char *const *command, struct error *err)
+{
+    int in;
+    int out;
+
+    node->launcher.loop = node->loop;
+    node->launcher.lines.said = node_link_on_said;
+    node->launcher.ended = node_link_on_launcher_ended;
+    node->wire = (struct node_wire){
+        .loop = node->loop,
+        .frame = node_link_on_frame,
+        .foreign = node_link_on_foreign,
+        .ended = node_link_on_wire_ended,
+        .in = -1,
+        .out = -1,
+    };
+    ev_timer_init(&node->idle, node_link_on_idle, 0., 0.);
+    ev_timer_init(&node->mercy, node_link_on_mercy, 0., 0.);
+    if (node_launcher_start(&node->launcher, command, &in, &out, err) < 0)
+        return -1;
+    node_wire_open(&node->wire, in, out);
+    node_wire_greet(&node->wire);
+    return 0;
+}
+
+void node_link_deinit(struct node_link *node)
+{
+    json_decref(node->title);
+    free(node->known);
+}

@@ -1,0 +1,101 @@
+"""A node as an attacker would write one, who has taken its machine over: it greets as `pyexecd node` does, and does
+then what its first argument names."""
+
+import json
+import sys
+import threading
+import time
+
+HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE, CELLS, INTERRUPT, KILL, \
+    STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED = range(1, 19)
+GREETING = b"pyexecd wire 1\n"
+PIECE = b"x" * (32 << 10)
+ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+lock = threading.Lock()
+
+
+def say(kind, channel, data=b"", **message):
+    data = data or (json.dumps(message).encode() if message or kind in (READY, ENDED) else b"")
+    with lock:
+        sys.stdout.buffer.write(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data)
+        sys.stdout.buffer.flush()
+
+
+def hear():
+    while head := sys.stdin.buffer.read(12):
+        kind, length, channel = (int.from_bytes(head[i:i + 4], "little") for i in (0, 4, 8))
+        yield kind, channel, sys.stdin.buffer.read(length - 4)
+
+
+def live():
+    while True:
+        time.sleep(1)
+        say(PING, 0)
+
+
+def deaf(channel):
+    """It lives, and never ends anything."""
+    say(BEGUN, channel)
+
+
+def flood(channel):
+    """It prints without credit and before it has begun, and reads nothing any more."""
+    while True:
+        say(OUT, channel, PIECE)
+
+
+def chatter(channel):
+    """It tells its steps as fast as it can, with orders to terminals."""
+    for i in range(20000):
+        say(STEP, channel, text=f"{i} {ESCAPE}", fraction=i)
+    say(ENDED, channel, failure=f"enough {ESCAPE}")
+
+
+def strangers(channel):
+    """Frames of other channels, of other directions, twice and of other types; then the end, which is none of theirs."""
+    for kind in (OUT, ERRORS, CELL, ENDED, PREPARED, CREDIT):
+        say(kind, channel + 1, b"{}  ")
+        say(kind, 0xFFFFFFFF, b"[]  ")
+    for kind in (START, CODE, CELLS, PREPARE, ENVIRONMENT):
+        say(kind, channel, b"false")
+    for data in (b"[" * 9000, b"{", b'"\xff"', b'{"text": 3}', b'{"status": -7}', b"\0" * 50):
+        for kind in (STEP, PREPARED, CELL):
+            say(kind, channel, data[:9000])
+    say(CREDIT, channel, b"\xff" * 4)
+    say(BEGUN, channel)
+    say(ENDED, channel, stacks=7, left_files=[[]], leftovers=-1, returncode=1 << 40, missing=[1], devices={}, layers=1 << 40,
+        limiter=77, cpu_seconds=-1e308, peak_memory=-5)
+    for kind in (OUT, ENDED, CELL, PREPARED):
+        say(kind, channel, b"{}")
+
+
+def again(channel):
+    """It says that what has run has not."""
+    say(BEGUN, channel)
+    say(OUT, channel, b"ran\n")
+    say(ENDED, channel, refused=True, returncode=-9)
+
+
+def own(channel):
+    """A frame of the wire itself that nobody has asked for."""
+    say(READY, 0)
+
+
+def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCAPE):
+    sys.stdout.buffer.write(greeting.encode())
+    say(HELLO, 0, protocol=int(protocol), host=host)
+    threading.Thread(target=live, daemon=True).start()
+    assert sys.stdin.buffer.readline() == GREETING
+    for kind, channel, _ in hear():
+        if kind == HELLO:
+            say(READY, 0)
+        elif kind == PREPARE:
+            say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=True)
+            say(ENDED, channel)
+        elif kind == START:
+            print("started", file=sys.stderr, flush=True)
+            globals()[behaviour](channel)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

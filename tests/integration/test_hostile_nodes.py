@@ -1,0 +1,221 @@
+"""Nodes, launchers and scripts that mean harm: a server outlives its nodes, and no script gets at the wire."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import sys
+import time
+
+import pytest
+
+import leftovers
+import sessions
+import test_nodes
+
+FALSE = str(pathlib.Path(__file__).with_name("false_node.py"))
+ESCAPE = "\x1b"
+
+
+def false(*arguments):
+    return test_nodes.Far([sys.executable, FALSE, *arguments])
+
+
+def told(server, timeout=2, **more):
+    """What is said of a run, by which the server has been neither ended nor held up."""
+    answer = server.call_tool("run_python", {"code": "print(1)", "timeout": timeout, **more})
+    server.request("ping", timeout=5)
+    return answer
+
+
+def starts(server):
+    return server.stderr().count("says: started")
+
+
+# Nodes
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("behaviour", ["deaf", "flood"])
+def test_a_node_that_ends_nothing_is_lost(behaviour):
+    with false(behaviour) as server:
+        began = time.monotonic()
+        answer = told(server)
+        assert answer["isError"] and "was lost: it has not ended in 15 seconds" in sessions.text_of(answer)
+        assert 15 < time.monotonic() - began < 40 and starts(server) == 1
+        assert leftovers.until(lambda: not server.launchers())
+
+
+@pytest.mark.once
+def test_a_cancelled_run_leaves_a_node_that_ends_nothing():
+    with false("deaf") as server:
+        began = server.start_tool("run_python", {"code": "print(1)", "timeout": 500})
+        assert leftovers.until(lambda: starts(server))
+        server.cancel(began)
+        assert leftovers.until(lambda: not server.launchers())
+
+
+def test_words_of_a_node_give_no_orders_to_terminals():
+    with false("chatter") as server:
+        answer = server.call_tool("run_python", {"code": "print(1)"}, progress_token="p")
+        told_all = sessions.text_of(answer) + str(answer["structuredContent"]) + str(server.progress("p"))
+        assert "enough" in told_all and "owned" in told_all and ESCAPE not in told_all + server.stderr()
+        assert len(server.progress("p")) < 100
+
+
+def test_what_a_node_says_beside_the_protocol_changes_nothing():
+    with false("strangers") as server:
+        structured = told(server)["structuredContent"]
+        assert not structured["success"] and structured["stacks"] is None and structured["stdout"] == ""
+
+
+def test_a_node_that_says_what_was_not_asked_is_lost():
+    with false("own") as server:
+        assert "it says what was not asked" in sessions.text_of(told(server))
+
+
+def test_what_has_printed_is_not_started_again():
+    with false("again") as server:
+        assert told(server)["structuredContent"]["stdout"] == "ran\n"
+        assert starts(server) == 1
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["deaf", "2"], "its pyexecd speaks another protocol (2) than this one (1): install the same version on both"),
+    (["deaf", "1", "pyexecd wire 2\n"], "its pyexecd is of another version than this one"),
+])
+def test_another_version_is_told(arguments, said):
+    with false(*arguments) as server:
+        assert said in sessions.text_of(told(server))
+        assert leftovers.until(lambda: not server.launchers())
+
+
+# Launchers
+
+
+def sleepers(server):
+    return [pid for pid in leftovers.descendants(server.process.pid) if b"1000" in leftovers.read(f"/proc/{pid}/cmdline")]
+
+
+@pytest.mark.parametrize("script, said", [
+    ("echo 'Last login: today'; sleep 1000", "Last login: today"),
+    ("exec >&-; sleep 1000", "signal 15"),
+    ("head -c 1000000 /dev/urandom; sleep 1000", "printed something"),
+    ("yes >&2 & exit 7", "exit status 7"),
+    ("(trap '' TERM; sleep 1000) & exit 7", "exit status 7"),
+    ("trap '' TERM; printf 'pyexecd wire 1\\n'; head -c 1000 /dev/zero; sleep 1000", "no frame"),
+])
+def test_a_launcher_that_stays_is_ended(script, said):
+    with test_nodes.Far(["/bin/sh", "-c", script + "; : node"]) as server:
+        assert said in sessions.text_of(told(server))
+        assert leftovers.until(lambda: not sleepers(server), test_nodes.LOST)
+
+
+def test_a_launcher_that_chatters_fills_no_memory():
+    with test_nodes.Far(["/bin/sh", "-c", "yes job 17 waits | head -n 100000 >&2; exec \"$0\" node",
+                         os.environ["PYEXECD"]]) as server:
+        answer = server.call_tool("run_python", {"code": "print(1)"}, progress_token="p")
+        assert answer["structuredContent"]["stdout"] == "1\n"
+        assert len(server.progress("p")) < 1000
+
+
+# Scripts
+
+LOOK = """
+import glob, os
+found = []
+for folder in glob.glob("/proc/[0-9]*"):
+    try:
+        command = open(folder + "/cmdline", "rb").read()
+    except OSError:
+        continue
+    if PROGRAM in command and b"runner" not in command:
+        for name in ["/fd", "/mem", "/environ"]:
+            try:
+                os.listdir(folder + name) if name == "/fd" else os.close(os.open(folder + name, os.O_RDONLY))
+                found.append((command, name))
+            except OSError:
+                found.append((command, ""))
+print(sorted(set(found)))
+"""
+
+
+def look():
+    return f"PROGRAM = {os.fsencode(os.environ['PYEXECD'])!r}\n" + LOOK
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
+def test_a_script_without_a_sandbox_cannot_open_the_wire():
+    with test_nodes.Far(environment={"isolation": "none"}) as server:
+        found = server.result(look())["stdout"]
+        assert "/fd" not in found and "/mem" not in found, found
+
+
+@pytest.mark.plain
+def test_a_script_in_a_sandbox_sees_nothing_of_a_node():
+    with test_nodes.Far() as server:
+        result = server.result(look())
+        assert result["stdout"] == "[]\n" or "/fd" not in result["stdout"], result
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("isolation", ["none", "sandbox"])
+def test_a_script_inherits_nothing_of_the_wire(isolation):
+    with test_nodes.Far(environment={"isolation": isolation}) as server:
+        here = "import os\nfor name in sorted(os.listdir('/proc/self/fd')):\n    print(name, end=' ')"
+        assert server.result(here)["stdout"].split()[:4] == ["0", "1", "2", "3"]  # 3 is the folder that is listed
+        assert len(server.result(here)["stdout"].split()) == 4
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the descriptors of a node")
+@pytest.mark.parametrize("isolation", ["none", "sandbox"])
+def test_no_process_below_a_node_has_its_wire(isolation):
+    with test_nodes.Far(environment={"isolation": isolation}) as server:
+        server.result("pass")
+        server.start_tool("run_python", {"code": "NAME = 'run0'\n" + test_nodes.DAEMON})
+        assert leftovers.until(lambda: test_nodes.begun(server)), server.stderr()
+        (node,) = server.nodes()
+        wire = set(open_files(node).values()) & set(open_files(server.process.pid).values())
+        pipes = {file for file in wire if file.startswith("pipe:")}
+        below = leftovers.descendants(node)
+        assert len(below) > 2 and len(pipes) >= 2
+        assert not pipes & {file for pid in below for file in open_files(pid).values()}
+        server.responses = {}
+
+
+def open_files(pid):
+    """{descriptor: what it leads to} of a process."""
+    found = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            found[name] = os.readlink(f"/proc/{pid}/fd/{name}")
+    return found
+
+
+@pytest.mark.parametrize("ends, warned", [("\"$0\" node; true", True), ("exec \"$0\" node", False)])
+def test_a_shell_that_holds_the_wire_is_told(ends, warned):
+    with test_nodes.Far(["/bin/sh", "-c", ends, os.environ["PYEXECD"]]) as server:
+        assert server.result("print(1)")["stdout"] == "1\n"
+        assert ("exec pyexecd node" in server.stderr()) == warned
+
+
+def test_a_script_that_prints_frames_forges_nothing():
+    frames = b"".join(n.to_bytes(4, "little") for n in (18, 6, 1)) + b"{}" + b"pyexecd wire 1\n"
+    with test_nodes.Far() as server:
+        result = server.result(f"import os\nos.write(1, {frames!r})\nos.write(2, {frames!r})\nprint('end')")
+        assert result["success"] and result["stdout"].endswith("end\n") and result["stdout_bytes"] == len(frames) + 4
+
+
+# The node itself
+
+
+@pytest.mark.once
+def test_runs_whose_node_is_stopped_are_answered_by_name():
+    with test_nodes.Far(test_nodes.relayed()) as server:
+        began = server.start_tool("run_python", {"code": "NAME = 'run0'\n" + test_nodes.DAEMON, "timeout": 500})
+        assert leftovers.until(lambda: test_nodes.begun(server)), server.stderr()
+        pids = test_nodes.killed(server, server.nodes(), signal.SIGSTOP)
+        server.ids = [began]
+        test_nodes.assert_all_are_answered_by_name(server)
+        test_nodes.assert_nothing_is_left(pids)
