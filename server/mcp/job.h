@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "base/protocol/version.h"
 #include "server/mcp/rounds.h"
-#include "server/mcp/version.h"
 #include "server/tools/invocation.h"
 #include "server/tools/trace.h"
 

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/line_reader.h"
 #include "server/jsonrpc/session.h"
-#include "server/transport/line_reader.h"
 #include "server/transport/transport.h"
 
 #include <ev.h>

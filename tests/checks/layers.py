@@ -19,6 +19,7 @@ OURS = EVERYWHERE + tuple(LAYERS)
 FOLDERS = [
     "base",
     "base/curl",
+    "base/protocol",
     "base/schema",
     "base/starter",
     "environments/egress",

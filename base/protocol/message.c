@@ -1,10 +1,10 @@
-#include "server/jsonrpc/message.h"
+#include "base/protocol/message.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/jsonrpc/long_strings.h"
-#include "server/mcp/error_object.h"
+#include "base/protocol/error_object.h"
+#include "base/protocol/long_strings.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "server/mcp/header_value.h"
+#include "base/protocol/header_value.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-#include "server/jsonrpc/message.h"
+#include "base/protocol/message.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-#include "server/mcp/header_value.h"
+#include "base/protocol/header_value.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"

@@ -1,9 +1,9 @@
-#include "server/jsonrpc/long_strings.h"
+#include "base/protocol/long_strings.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "server/jsonrpc/message.h"
+#include "base/protocol/message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

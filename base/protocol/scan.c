@@ -1,4 +1,4 @@
-#include "server/jsonrpc/scan.h"
+#include "base/protocol/scan.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

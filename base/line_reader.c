@@ -1,4 +1,4 @@
-#include "server/transport/line_reader.h"
+#include "base/line_reader.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * of any large message: code, files. */
 #pragma once
 
-#include "server/jsonrpc/scan.h"
+#include "base/protocol/scan.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "server/mcp/version.h"
+#include "base/protocol/version.h"
 
 #include <assert.h>
 #include <string.h>

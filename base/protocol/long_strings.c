@@ -1,4 +1,4 @@
-#include "server/jsonrpc/long_strings.h"
+#include "base/protocol/long_strings.h"
 
 #include "base/memory.h"
 #include "base/utf8.h"

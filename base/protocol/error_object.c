@@ -1,4 +1,4 @@
-#include "server/mcp/error_object.h"
+#include "base/protocol/error_object.h"
 
 #include "base/json.h"
 #include "base/memory.h"
