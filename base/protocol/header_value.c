@@ -20,6 +20,27 @@ static bool is_encoded(const char *value, size_t length)
            strcmp(value + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
+/* Blanks around a value are lost on the way. */
+static bool header_value_is_plain(const char *text, size_t length)
+{
+    if (is_encoded(text, length))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((text[i] < ' ' || text[i] > '~') && text[i] != '\t')
+            return false;
+    return length == 0 || (!strchr(" \t", text[0]) && !strchr(" \t", text[length - 1]));
+}
+
+char *header_value_encode(const char *text, size_t length)
+{
+    AUTO_FREE char *encoded = NULL;
+
+    if (header_value_is_plain(text, length))
+        return memory_format("%.*s", (int)length, text);
+    encoded = base64_encode(BASE64_STANDARD, text, length);
+    return memory_format(HEADER_VALUE_PREFIX "%s" SUFFIX, encoded);
+}
+
 char *header_value_decode(const char *value, size_t *ret_length)
 {
     size_t length = strlen(value);

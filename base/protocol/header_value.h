@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* TEXT of LENGTH bytes and a NUL as a value: as it is, or in base64. Owned by the caller. */
+char *header_value_encode(const char *text, size_t length);
+
 /* Decodes VALUE to LENGTH bytes and a NUL; owned by the caller. NULL when it is marked as base64
  * and is invalid. */
 char *header_value_decode(const char *value, size_t *ret_length);

@@ -2,11 +2,11 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/protocol/tool_headers.h"
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "server/tools/account.h"
 #include "server/tools/lenient_arguments.h"
-#include "server/tools/tool_headers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -100,11 +100,37 @@ static void a_value_is_compared_by_its_type(void **state)
     }
 }
 
+static void what_a_field_cannot_carry_is_encoded(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *value;
+    } CASES[] = {
+        {"", ""},
+        {"us west 1", "us west 1"},
+        {" padded ", "=?base64?IHBhZGRlZCA=?="},
+        {"a\r\nb", "=?base64?YQ0KYg==?="},
+        {"\xc3\xa4", "=?base64?w6Q=?="},
+        {"=?base64?w6Q=?=", "=?base64?PT9iYXNlNjQ/dzZRPT89?="},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        AUTO_FREE char *value = header_value_encode(CASES[i].text, strlen(CASES[i].text));
+        size_t length;
+        AUTO_FREE char *decoded = header_value_decode(value, &length);
+
+        assert_string_equal(value, CASES[i].value);
+        assert_string_equal(decoded, CASES[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_encoded_is_decoded_and_all_else_is_as_it_is),
         cmocka_unit_test(a_value_is_compared_by_its_type),
+        cmocka_unit_test(what_a_field_cannot_carry_is_encoded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "server/tools/tool_headers.h"
+#include "base/protocol/tool_headers.h"
 
 #include "base/json.h"
 #include "base/memory.h"
