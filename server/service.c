@@ -22,6 +22,8 @@
 #include "server/loop.h"
 #include "server/state_checks.h"
 #include "server/state_directory.h"
+#include "server/tool_servers.h"
+#include "toolbox/toolbox.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -312,6 +314,16 @@ static int open_catalog(struct service *service, struct config *config, const ch
     return 0;
 }
 
+static void service_open_tools(struct service *service, struct config *config)
+{
+    service->toolbox = toolbox_new(&(struct toolbox_settings){
+        .loop = service->loop,
+        .host = service->host,
+        .version = PYEXECD_VERSION,
+    });
+    toolbox_adopt(service->toolbox, tool_servers_read(config));
+}
+
 char *service_find_start(const char *path, const char *state)
 {
     struct error ignored = ERROR_INIT;
@@ -343,6 +355,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (open_catalog(service, config, start, err) < 0)
         return -1;
     service->rules = service_open_rules(config, service->start);
+    service_open_tools(service, config);
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
@@ -356,18 +369,21 @@ int service_reload(struct service *service, struct config *config)
     struct caller_rules *rules = service_open_rules(config, service->start);
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
+    struct toolbox_plan *tools = tool_servers_read(config);
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);
+        toolbox_plan_free(tools);
         return -1;
     }
     service->default_environment = json_object_get_string(tree, "default_environment");
     caller_rules_free(service->rules);
     service->rules = rules;
     catalog_replace(service->catalog, catalog);
+    toolbox_adopt(service->toolbox, tools);
     executor_set_limits(service->executor, &queue);
     notebooks_set_limits(service->notebooks, &sessions);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
@@ -419,6 +435,8 @@ void service_stop(struct service *service)
         notebooks_stop(service->notebooks);
     if (service->catalog)
         catalog_stop(service->catalog);
+    if (service->toolbox)
+        toolbox_stop(service->toolbox);
     if (service->host)
         process_host_stop(service->host);
 }
@@ -428,6 +446,7 @@ static bool service_is_idle(const struct service *service)
     return (!service->executor || executor_is_idle(service->executor)) &&
            notebooks_are_idle(service->notebooks) &&
            (!service->catalog || catalog_is_idle(service->catalog)) &&
+           (!service->toolbox || toolbox_is_idle(service->toolbox)) &&
            (!service->host || process_host_is_idle(service->host));
 }
 
@@ -485,6 +504,7 @@ void service_close(struct service *service)
     notebooks_free(service->notebooks);
     catalog_free(service->catalog);
     caller_rules_free(service->rules);
+    toolbox_free(service->toolbox);
     process_host_free(service->host);
     instance_free(service->instance);
     workplace_free(service->workplace);

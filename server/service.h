@@ -15,6 +15,7 @@ struct executor;
 struct instance;
 struct notebooks;
 struct process_host;
+struct toolbox;
 struct workplace;
 
 struct service {
@@ -27,8 +28,9 @@ struct service {
     struct executor *executor;
     struct notebooks *notebooks;
     struct workplace *workplace;
-    char *picture_helper; /* the path of pyexecd-picture */
-    char *start;          /* see service_find_start */
+    struct toolbox *toolbox; /* the servers whose tools scripts may call */
+    char *picture_helper;    /* the path of pyexecd-picture */
+    char *start;             /* see service_find_start */
 };
 
 /* How long the working directories of callers are kept. */

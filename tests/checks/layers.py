@@ -4,9 +4,10 @@ import os
 
 # Bottom first. A file belongs to the layer with the longest folder that holds it.
 BOTTOM = ("environments/engine", "environments/process")  # side by side: neither knows the other
+MIDDLE = ("toolbox", "environments")  # side by side as well
 LAYERS = [
     *BOTTOM,
-    "environments",
+    *MIDDLE,
     "server/tools",
     "server/mcp",
     "server/jsonrpc",
@@ -35,6 +36,7 @@ FOLDERS = [
     "environments/kinds",
     "environments/callers",
     "environments/catalog",
+    "toolbox",
     "server/tools/code",
     "server/tools/hints",
     "server/tools",
@@ -65,8 +67,12 @@ def may_include(layer, included):
         return True
     if layer not in LAYERS:
         return False
+    if layer == "toolbox":
+        return included == "environments/process"
     if layer == "environments" or layer in BOTTOM:
         return layer not in BOTTOM and included in BOTTOM
+    if layer == "server/tools":
+        return included in MIDDLE
     return included == LAYERS[LAYERS.index(layer) - 1]
 
 
