@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "server/configuration/config.h"
 #include "server/configuration/config_paths.h"
+#include "server/configuration/tool_checks.h"
 #include "toolbox/toolbox.h"
 
 /* Where relative paths begin. Owned by the caller. */
@@ -24,6 +25,7 @@ struct toolbox_plan *tool_servers_read(struct config *config)
     const char *name;
     json_t *definition;
 
+    tool_checks_keys(config, config_tree(config));
     json_object_foreach (json_object_get(config_tree(config), "tools"), name, definition) {
         struct error err = ERROR_INIT;
         const char *key = NULL;

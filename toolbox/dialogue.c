@@ -44,7 +44,7 @@ static bool dialogue_is_modern(const struct dialogue *dialogue)
 
 /* Sending */
 
-/* What every modern request says of its client. */
+/* Every modern request describes its client. */
 static void dialogue_describe(const struct dialogue *dialogue, json_t *meta)
 {
     json_object_set_new(meta, DIALOGUE_PREFIX "protocolVersion",
@@ -103,7 +103,7 @@ int dialogue_ask(struct dialogue *dialogue, struct dialogue_request *request,
     return dialogue_send(dialogue, request, question, err);
 }
 
-/* What cannot be sent is not missed: the link is as good as broken. */
+/* A failure is ignored: the link is as good as broken then. */
 static void dialogue_notify(struct dialogue *dialogue, const char *method, json_t *params)
 {
     AUTO_JSON json_t *whole = dialogue_complete_params(dialogue, NULL, params);
@@ -139,7 +139,7 @@ static void dialogue_fail_request(struct dialogue_request *request, const struct
     request->done(request, NULL, err, 0, was_refused);
 }
 
-/* Those that come meanwhile are not among them. */
+/* Requests that come meanwhile are not among them. */
 static void dialogue_fail_all(struct dialogue *dialogue, const struct error *err)
 {
     struct list failed;

@@ -18,8 +18,8 @@ static void http_link_break(struct http_link *link, const struct error *err)
 }
 
 /* The session is lost for every request. */
-void http_link_lose(struct http_link *link, struct http_post *post, struct error *err,
-                    bool was_refused)
+static void http_link_lose(struct http_link *link, struct http_post *post, struct error *err,
+                           bool was_refused)
 {
     if (link->is_closed)
         return;
@@ -55,7 +55,8 @@ static void http_link_pass(struct http_link *link, struct http_post *post, json_
 }
 
 /* The revision 2025-03-26 has arrays of messages. */
-void http_link_take(struct http_link *link, struct http_post *post, char *text, size_t length)
+static void http_link_take(struct http_link *link, struct http_post *post, char *text,
+                           size_t length)
 {
     struct scan scan = {0};
     struct error err = ERROR_INIT;
@@ -171,6 +172,8 @@ struct tool_link *http_link_open(struct ev_loop *loop, struct transfers *transfe
     link->loop = loop;
     link->transfers = transfers;
     link->settings = settings;
+    link->take = http_link_take;
+    link->lose = http_link_lose;
     list_init(&link->posts);
     ev_timer_init(&link->reaping, http_link_on_reaping, 0., 0.);
     return &link->base;

@@ -12,6 +12,8 @@ enum {
     HTTP_LINK_STATUS_SESSION = 404, /* of a session that has ended */
 };
 
+struct http_post;
+
 struct http_link {
     struct tool_link base;
     struct ev_loop *loop;                   /* borrowed */
@@ -23,11 +25,18 @@ struct http_link {
     ev_timer reaping; /* at once: frees the posts that are over */
     bool is_closed;
     bool is_broken;
+
+    /* A message has come in; it may be changed in place. */
+    void (*take)(struct http_link *link, struct http_post *post, char *text, size_t length);
+
+    /* POST gets no answer. WAS_REFUSED: the server did not take it, since its session has ended. */
+    void (*lose)(struct http_link *link, struct http_post *post, struct error *err,
+                 bool was_refused);
 };
 
 enum http_post_kind {
     HTTP_POST_MESSAGE,
-    HTTP_POST_LISTEN, /* a GET: for what is no part of an answer */
+    HTTP_POST_LISTEN, /* a GET: for news beside the answers */
     HTTP_POST_LEAVE,  /* a DELETE, the end of a session */
 };
 
@@ -37,7 +46,7 @@ enum http_post_state {
     HTTP_POST_OVER,
 };
 
-/* One request of HTTP, and those that ask for the rest of its stream. */
+/* A request of HTTP, and further requests for the rest of its stream. */
 struct http_post {
     struct list link;
     struct http_link *owner;
@@ -63,10 +72,3 @@ struct http_post *http_post_new(struct http_link *link, enum http_post_kind kind
 /* Ends POST, without telling anybody. It is freed later. */
 void http_post_end(struct http_post *post);
 void http_post_free(struct http_post *post);
-
-/* A message that has come in. */
-void http_link_take(struct http_link *link, struct http_post *post, char *text, size_t length);
-
-/* POST gets no answer. */
-void http_link_lose(struct http_link *link, struct http_post *post, struct error *err,
-                    bool was_refused);

@@ -1,4 +1,4 @@
-/* One request of HTTP to a server, its response, and the rest of that when it was cut off. */
+/* A request of HTTP to a server, and its response, which may come in several streams. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -87,7 +87,7 @@ static void http_post_fail(struct http_post *post, struct error *err, bool was_r
     if (post->state == HTTP_POST_OVER)
         return;
     http_post_end(post);
-    http_link_lose(post->owner, post, err, was_refused);
+    post->owner->lose(post->owner, post, err, was_refused);
 }
 
 /* Receiving */
@@ -114,7 +114,7 @@ static void http_post_on_event(struct event_reader *reader, const char *type, ch
     if (strcmp(type, "message") != 0 || length == 0)
         return;
     post->resumptions = 0;
-    http_link_take(post->owner, post, data, length);
+    post->owner->take(post->owner, post, data, length);
 }
 
 static void http_post_read_session(struct http_post *post)
@@ -179,8 +179,8 @@ static void http_post_take_body(struct http_post *post)
                             post->kind == HTTP_POST_MESSAGE;
 
     if (buffer_length(&post->incoming) > 0 && !is_refused)
-        http_link_take(post->owner, post, buffer_bytes(&post->incoming),
-                       buffer_length(&post->incoming));
+        post->owner->take(post->owner, post, buffer_bytes(&post->incoming),
+                          buffer_length(&post->incoming));
     if (post->state == HTTP_POST_OVER)
         return;
     http_post_explain_status(post, status, &err);

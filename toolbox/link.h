@@ -1,5 +1,5 @@
 /* The way to an MCP server: a program of ours (stdio_link.h) or HTTP (http_link.h). It carries
- * messages, and knows nothing of what they mean. */
+ * messages without knowing their meaning. */
 #pragma once
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-/* Values that must not reach a script, a result or the log: those of `${NAME}` in the
- * configuration, which are read from the environment of this process. */
+/* Secret values: of variables of this process that the configuration names as `${NAME}`. Scripts,
+ * results and the log must not get them. */
 #pragma once
 
 #include "base/error.h"

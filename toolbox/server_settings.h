@@ -28,7 +28,7 @@ struct server_settings {
     char **headers;   /* "Name: value" */
     struct secrets secrets;
 
-    char **allow;              /* patterns; a tool must fit one of them */
+    char **allow;              /* patterns: a tool must fit one of these */
     char **deny;               /* and none of these */
     double timeout;            /* seconds, of a call */
     double idle;               /* seconds without a call, after which the server is left */
@@ -48,7 +48,7 @@ void server_settings_unref(struct server_settings *settings);
 /* True when both name the same server with the same rules. */
 bool server_settings_are_equal(const struct server_settings *a, const struct server_settings *b);
 
-/* True when it holds something that others must not get: fields of HTTP, or a `${NAME}`. */
+/* True when it has fields of HTTP or a `${NAME}`. */
 bool server_settings_has_secret(const struct server_settings *settings);
 
 /* True when the operator lets scripts call TOOL. */

@@ -253,9 +253,13 @@ static void stdio_link_flush(struct stdio_link *link)
 
 static void stdio_link_on_writable(struct ev_loop *loop, ev_io *watcher, int events)
 {
+    struct stdio_link *link = CONTAINER_OF(watcher, struct stdio_link, writing);
+
     (void)loop;
-    (void)events;
-    stdio_link_flush(CONTAINER_OF(watcher, struct stdio_link, writing));
+    if (events & EV_ERROR)
+        stdio_link_close_input(link);
+    else
+        stdio_link_flush(link);
 }
 
 static int stdio_link_send(struct tool_link *base, const struct outgoing *message,
@@ -317,8 +321,8 @@ static char *stdio_link_find_program(const char *directory, const char *name)
     return NULL;
 }
 
-/* The variables of this process that a program needs, as clients of MCP pass them on, and then
- * those of SETTINGS. The list is owned by the caller, its strings are not. */
+/* The variables of SETTINGS, and some of this process, as clients of MCP pass them on. The list is
+ * owned by the caller, its strings are not. */
 static const char **stdio_link_list_variables(const struct server_settings *settings)
 {
     static const char *const names[] = {"HOME=",  "LANG=", "LC_ALL=", "LOGNAME=", "PATH=",

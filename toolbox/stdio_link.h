@@ -1,5 +1,5 @@
 /* A server that is a program of ours: a process tree that reads messages as lines on its standard
- * input and writes them on its standard output. Whatever it starts ends with it. */
+ * input and writes them on its standard output. Its own children end with it. */
 #pragma once
 
 #include "toolbox/link.h"

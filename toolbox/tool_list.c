@@ -38,7 +38,7 @@ static bool tool_list_is_name(const json_t *name)
                strlen(text);
 }
 
-/* What scripts are told of TOOL. New reference. */
+/* The members of TOOL that scripts see. New reference. */
 static json_t *tool_list_copy(const struct server_settings *settings, const json_t *tool)
 {
     static const char *const members[] = {"name",        "title",        "description",

@@ -1,4 +1,4 @@
-/* The tools of a server, as it lists them, page by page; those that scripts may call. */
+/* The tools of a server that scripts may call. The server lists its tools page by page. */
 #pragma once
 
 #include "base/error.h"

@@ -92,8 +92,8 @@ static void tool_server_fail(struct tool_server *server, const struct error *err
     error_copy(&server->failure, err);
     secrets_hide_error(&server->settings->secrets, &server->failure);
     server->failed = clock_seconds();
-    log_warning("the tools of %s cannot be reached: %s", server->settings->name,
-                server->failure.message);
+    log_warning("the tools of %s cannot be reached: %.*s", server->settings->name,
+                (int)strcspn(server->failure.message, "\n"), server->failure.message);
     tool_server_give_up(server);
     tool_server_tell_waiters(server, &server->failure);
     tool_calls_fail(&server->calls, &server->failure);
@@ -196,7 +196,8 @@ static void tool_server_on_broken(struct dialogue *dialogue, const struct error 
     struct tool_server *server = CONTAINER_OF(dialogue, struct tool_server, dialogue);
 
     if (server->state == TOOL_SERVER_LISTING || server->state == TOOL_SERVER_READY)
-        log_warning("the tools of %s are lost: %s", server->settings->name, err->message);
+        log_warning("the tools of %s are lost: %.*s", server->settings->name,
+                    (int)strcspn(err->message, "\n"), err->message);
     tool_server_give_up(server);
 }
 

@@ -16,7 +16,7 @@ struct process_host;
 struct server_settings;
 struct transfers;
 
-/* What servers are made with; borrowed. */
+/* The means of all servers; borrowed. */
 struct tool_server_means {
     struct ev_loop *loop;
     struct process_host *host;
@@ -37,7 +37,7 @@ struct tool_server {
     struct list link;
     struct tool_server_means means;
     struct server_settings *settings; /* owned: a reference */
-    char *principal;                  /* owned: of those whose instance it is; NULL: of all */
+    char *principal;                  /* owned: the only one to use it; NULL: all do */
     bool is_retired;                  /* no call comes any more: it is freed when it rests */
     void (*retired)(struct tool_server *server); /* it rests */
     void *data;                                  /* of the caller */

@@ -31,7 +31,7 @@ struct toolbox {
     struct tool_server_means means;
     struct list entries;
     struct list retired; /* servers that are still left */
-    ev_timer reaping;    /* at once: frees those that rest */
+    ev_timer reaping;    /* at once: frees servers that rest */
 };
 
 /* Plans */
@@ -136,7 +136,7 @@ static struct toolbox_entry *toolbox_find(const struct list *entries, const char
     return NULL;
 }
 
-/* libcurl is loaded when a server needs it. Where it is not there, only that server says so. */
+/* libcurl is loaded when a server needs it. Without it, only that server fails. */
 static void toolbox_need_transfers(struct toolbox *toolbox, const struct server_settings *settings)
 {
     struct error err = ERROR_INIT;
@@ -346,7 +346,7 @@ static bool toolbox_asks(enum tool_approval approval, const json_t *tool)
     return approval == TOOL_APPROVAL_ALWAYS;
 }
 
-/* What is told of TOOL. New reference. */
+/* The description of TOOL. New reference. */
 static json_t *toolbox_describe(const struct server_settings *settings, const json_t *tool)
 {
     const char *description = json_object_get_string(tool, "description");

@@ -1,7 +1,7 @@
 /* The MCP servers of the operator whose tools scripts may call: `tools` in the configuration.
  *
- * A server is reached at its first use. One that is shared has one instance for all; one with
- * `instance: caller` has one for each principal. Nothing here asks a person: who calls must have
+ * A server is reached at its first use. It has one instance for all principals; with `instance:
+ * caller` each principal has its own. Nothing here asks a person: who calls must have
  * done so where a tool's `asks` is true. */
 #pragma once
 
@@ -35,8 +35,8 @@ struct toolbox_settings {
 
 struct toolbox *toolbox_new(const struct toolbox_settings *settings);
 
-/* The servers of PLAN take the place of all that were there; those that have not changed stay as
- * they are, and calls under way go on. */
+/* The servers of PLAN replace all others. A server that has not changed stays as it is, and calls
+ * under way go on. */
 void toolbox_adopt(struct toolbox *toolbox, struct toolbox_plan *plan /* taken */);
 
 /* Leaves every server now; each call under way fails. */
@@ -51,7 +51,7 @@ void toolbox_free(struct toolbox *toolbox);
 /* The names of all servers, as they were configured: array of strings. New reference. */
 json_t *toolbox_names(const struct toolbox *toolbox);
 
-/* What a script may reach. Everything is borrowed. */
+/* The reach of a script. Everything is borrowed. */
 struct tool_reach {
     const char *principal;          /* of its caller */
     const char *const *environment; /* names of servers, NULL-terminated; NULL: none */

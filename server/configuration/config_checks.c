@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "environments/kinds/kinds.h"
 #include "server/configuration/sandbox_checks.h"
-#include "server/configuration/tool_checks.h"
 #include "server/transport/socket/address.h"
 
 #include <stdlib.h>
@@ -292,5 +291,4 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_images(config, tree, root);
     sandbox_checks_keys(config, root);
     sandbox_checks_pythons(config, root);
-    tool_checks_keys(config, root);
 }
