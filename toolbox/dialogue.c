@@ -348,13 +348,17 @@ static struct dialogue_request *dialogue_find(const struct dialogue *dialogue, j
     return NULL;
 }
 
-/* The words of the server about the failure of a request. */
+/* The words of the server about the failure of a request. The code of its error, or 0. */
 static int dialogue_read_error(const json_t *message, struct error *err)
 {
     const json_t *error = json_object_get(message, "error");
     const char *text = json_object_get_string(error, "message");
     const int code = (int)json_integer_value(json_object_get(error, "code"));
 
+    if (!json_is_object(error)) {
+        error_set(err, ERROR_UNAVAILABLE, "its answer is no result");
+        return 0;
+    }
     error_set(err, ERROR_UNAVAILABLE, "%s",
               text && *text ? text : "it failed and does not say why");
     return code != 0 ? code : -1;
