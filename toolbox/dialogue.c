@@ -15,8 +15,6 @@
 #define DIALOGUE_PREFIX           "io.modelcontextprotocol/"
 
 enum {
-    DIALOGUE_METHOD_NOT_FOUND = -32601,
-    DIALOGUE_MISSING_CAPABILITY = -32021,
     DIALOGUE_UNSUPPORTED_VERSION = -32022,
 };
 
@@ -295,14 +293,20 @@ static void dialogue_begin(struct dialogue *dialogue, const struct dialogue_ques
     ev_timer_start(dialogue->loop, &dialogue->patience);
 }
 
-static void dialogue_discover(struct dialogue *dialogue)
+static void dialogue_propose(struct dialogue *dialogue)
 {
     const double probe = dialogue->way->probe_seconds;
 
-    dialogue_set_state(dialogue, DIALOGUE_DISCOVERING);
     dialogue->greeting.done = dialogue_on_discovered;
     dialogue_begin(dialogue, &(struct dialogue_question){.method = "server/discover"},
                    probe > 0 ? probe : DIALOGUE_PATIENCE_SECONDS);
+}
+
+static void dialogue_discover(struct dialogue *dialogue)
+{
+    dialogue_set_state(dialogue, DIALOGUE_DISCOVERING);
+    dialogue->was_refused = false;
+    dialogue_propose(dialogue);
 }
 
 static void dialogue_greet(struct dialogue *dialogue)
@@ -364,6 +368,19 @@ static int dialogue_read_error(const json_t *message, struct error *err)
     return code != 0 ? code : -1;
 }
 
+/* A server may refuse a revision at first, and list it. It is asked once more. */
+static bool dialogue_is_refusal(struct dialogue *dialogue, const json_t *message)
+{
+    const json_t *error = json_object_get(message, "error");
+    const json_t *data = json_object_get(error, "data");
+
+    if (dialogue->state != DIALOGUE_DISCOVERING || dialogue->was_refused ||
+        json_integer_value(json_object_get(error, "code")) != DIALOGUE_UNSUPPORTED_VERSION)
+        return false;
+    dialogue->was_refused = true;
+    return dialogue_lists_modern(json_object_get(data, "supported"));
+}
+
 static void dialogue_take_response(struct dialogue *dialogue, const json_t *message)
 {
     struct dialogue_request *request =
@@ -375,7 +392,9 @@ static void dialogue_take_response(struct dialogue *dialogue, const json_t *mess
     if (!request)
         return;
     list_remove(&request->link);
-    if (json_is_object(result))
+    if (dialogue_is_refusal(dialogue, message))
+        dialogue_propose(dialogue);
+    else if (json_is_object(result))
         request->done(request, result, NULL, 0, false);
     else
         request->done(request, NULL, &err, dialogue_read_error(message, &err), false);

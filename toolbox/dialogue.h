@@ -65,6 +65,7 @@ struct dialogue {
     enum dialogue_state state;
     enum mcp_version revision; /* once it is open; kept for the next time */
     bool knows_revision;
+    bool was_refused;      /* the newest revision, by a server that knows it */
     struct tool_link *way; /* owned; NULL: closed */
     struct link_listener listener;
     struct list requests;

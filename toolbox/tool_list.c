@@ -137,9 +137,9 @@ json_t *tool_list_make_fields(const struct tool_list *list, const char *tool,
             value = json_object_get(value, json_string_value(json_array_get(way, step)));
         text = tool_list_write_value(value);
         if (text)
-            json_array_append_new(fields, json_sprintf("Mcp-Param-%s%s %s",
-                                                       json_string_value(json_array_get(way, 0)),
-                                                       *text ? ":" : ";", text));
+            json_array_append_new(
+                fields, json_sprintf("Mcp-Param-%s%s%s", json_string_value(json_array_get(way, 0)),
+                                     *text ? ": " : ";", text)); /* ";": libcurl sends it empty */
     }
     return fields;
 }
