@@ -14,6 +14,7 @@
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
+#include "server/commands/doctor_tools.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
 #include "server/commands/options.h"
@@ -502,6 +503,7 @@ static void print_service(struct doctor *doctor)
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;
+    doctor_tools_report(&doctor->service, &doctor->verdict);
     print_containment(doctor);
     print_limits(doctor);
     print_approval(doctor);
