@@ -137,8 +137,8 @@ def test_git_time_and_sqlite(tmp_path):
 
 
 def test_npx_and_its_children_end_with_the_server(tmp_path):
-    """The program of npx is a child of a child."""
-    tools = Tools(tmp_path, all={"command": ["sh", "-c", " ".join(node("everything", tmp_path.name)) + "; true"]})
-    assert tools.text("all.echo", message="a") == "Echo: a"
+    """The program of npx is a child of a shell, which is a child of npx."""
+    tools = Tools(tmp_path, files={"command": ["sh", "-c", " ".join(node("filesystem", tmp_path)) + "; true"]})
+    assert str(tmp_path) in tools.text("files.list_allowed_directories")
     assert not [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
                 if tmp_path.name.encode() in path.read_bytes()]

@@ -20,6 +20,12 @@ def context_calls():
             for call in json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}").get("toolCalls", [])]
 
 
+def echo(listed):
+    """What the scenario about schemas wants to be sent back."""
+    focal = [tool for tool in listed if tool["name"] != "json_schema_echo"]
+    return [("json_schema_echo", {"schema": focal[0]["inputSchema"]})] if len(focal) < len(listed) else []
+
+
 def example(schema):
     """Arguments that fit a plain SCHEMA."""
     values = {"string": "us-west1", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
@@ -36,7 +42,7 @@ def main(program, url):
             return subprocess.run([program, "tools", *words, "--config", config], stdout=subprocess.PIPE, check=False)
 
         listed = json.loads(tools("list", "--json").stdout or "[]")
-        calls = context_calls() or [(tool["name"], ARGUMENTS.get(tool["name"], example(tool["inputSchema"])))
+        calls = context_calls() or echo(listed) or [(tool["name"], ARGUMENTS.get(tool["name"], example(tool["inputSchema"])))
                                     for tool in listed]
         for name, arguments in calls:
             tools("call", f"suite.{name}", json.dumps(arguments))

@@ -1,8 +1,7 @@
 /* A stream of events from a server that is not trusted, whole and in pieces: the same events. */
-#include "toolbox/event_reader.h"
-
 #include "base/list.h"
 #include "base/memory.h"
+#include "toolbox/event_reader.h"
 
 #include <stdint.h>
 #include <stdlib.h>
