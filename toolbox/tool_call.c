@@ -1,7 +1,9 @@
 #include "toolbox/tool_call.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/state.h"
 #include "toolbox/server_settings.h"
 #include "toolbox/tool_list.h"
@@ -39,6 +41,17 @@ static void tool_call_end(struct tool_call *call)
     json_decref(STEAL_PTR(call->request_state));
 }
 
+/* Its line in the log, without arguments and result. */
+static void tool_call_log(const struct tool_call *call, const json_t *result)
+{
+    const char *end = !result                                            ? "no answer"
+                      : json_is_true(json_object_get(result, "isError")) ? "error"
+                                                                         : "success";
+
+    log_info("tool called server=%s tool=%s seconds=%.3f end=%s", call->server, call->tool,
+             clock_seconds() - call->began, end);
+}
+
 /* The one way out but for cancelling. */
 static void tool_call_finish(struct tool_call *call, json_t *result, const struct error *err,
                              bool doubt)
@@ -46,6 +59,7 @@ static void tool_call_finish(struct tool_call *call, json_t *result, const struc
     struct tool_calls *owner = call->owner;
 
     tool_call_end(call);
+    tool_call_log(call, result);
     call->done(call, result, err);
     owner->moved(owner, doubt);
 }
@@ -232,6 +246,7 @@ int tool_calls_add(struct tool_calls *calls, struct tool_call *call, struct erro
     call->owner = calls;
     call->request_state = NULL;
     call->rounds = 0;
+    call->began = clock_seconds();
     call->was_refused = false;
     list_append(&calls->list, &call->link);
     calls->count++;

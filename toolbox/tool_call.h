@@ -43,6 +43,7 @@ struct tool_call {
     json_t *request_state; /* owned: what the server wants to see again; or NULL */
     unsigned rounds;
     bool was_refused; /* once, by a server that did not take it */
+    double began;     /* by the clock */
     ev_timer deadline;
 };
 
