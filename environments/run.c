@@ -182,7 +182,9 @@ static int run_start_execution(struct run *run)
         .recurrence = run->request.recurrence,
         .imports = run->request.imports,
         .owner = run->owner,
-        .timeout = run->request.timeout,
+        .tools = run->turn.tools ? run->turn.tools->descriptor : 0,
+        .timeout =
+            run->turn.tools ? run->request.environment->settings.max_timeout : run->request.timeout,
     };
 
     run->turn.execution =
@@ -365,6 +367,7 @@ static void run_init_turn(struct run *run)
                               .environment = run->request.environment,
                               .directory = run->directory,
                               .picture_helper = run->request.picture_helper,
+                              .tools = run->request.tools,
                               .grace_seconds = RUN_GRACE_SECONDS,
                           });
     run->turn.listener.began = run_on_began;

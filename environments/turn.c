@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+/* While code waits for tools, its deadline waits, too. */
 static const struct state turn_states[] = {
     [TURN_RESTING] = {"resting", 1 << TURN_LOOKING | 1 << TURN_RESTING},
     [TURN_LOOKING] = {"looking", 1 << TURN_WORKING | 1 << TURN_RESTING},
@@ -18,12 +19,57 @@ static const struct state turn_states[] = {
     [TURN_SHOWING] = {"reading pictures", 1 << TURN_RESTING},
 };
 
-void turn_start_deadline(struct turn *turn, double seconds)
+static void turn_set_deadline(struct turn *turn, double seconds)
 {
     ev_timer_stop(turn->loop, &turn->deadline);
-    ev_now_update(turn->loop);
-    ev_timer_set(&turn->deadline, seconds, 0.);
+    ev_timer_set(&turn->deadline, seconds > 0 ? seconds : 0., 0.);
     ev_timer_start(turn->loop, &turn->deadline);
+}
+
+void turn_start_deadline(struct turn *turn, double seconds)
+{
+    ev_now_update(turn->loop);
+    turn_set_deadline(turn, seconds);
+    turn->left = 0;
+    turn->latest = ev_now(turn->loop) + turn->environment->settings.max_timeout;
+}
+
+static void turn_on_pended(void *data, bool is_pending)
+{
+    struct turn *turn = data;
+    double most;
+
+    if (turn->state != TURN_WORKING || (!ev_is_active(&turn->deadline) && turn->left <= 0))
+        return;
+    ev_now_update(turn->loop);
+    most = turn->latest - ev_now(turn->loop);
+    if (is_pending) {
+        turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
+        turn_set_deadline(turn, most);
+    } else if (turn->left > 0) {
+        turn_set_deadline(turn, turn->left < most ? turn->left : most);
+        turn->left = 0;
+    }
+}
+
+static void turn_begin_tools(struct turn *turn)
+{
+    if (!turn->tools)
+        return;
+    turn->tools->pended = turn_on_pended;
+    turn->tools->data = turn;
+    turn->tools->ops->begin(turn->tools);
+}
+
+/* Once for each turn: the account of an end that comes later has no calls. */
+static void turn_end_tools(struct turn *turn)
+{
+    json_t *account = turn->tools ? turn->tools->ops->end(turn->tools) : NULL;
+
+    if (!account)
+        return;
+    json_decref(turn->tool_account);
+    turn->tool_account = account;
 }
 
 static void turn_set_state(struct turn *turn, enum turn_state state)
@@ -31,8 +77,12 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
     state_change(turn_states, turn->state, state, "%s", turn->name);
     turn->state = state;
     ev_timer_stop(turn->loop, &turn->deadline);
+    if (state == TURN_WORKING)
+        turn_begin_tools(turn);
     if (state == TURN_INTERRUPTED)
         turn_start_deadline(turn, turn->grace_seconds);
+    else if (state != TURN_WORKING)
+        turn_end_tools(turn);
 }
 
 static void turn_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
@@ -85,6 +135,7 @@ void turn_init(struct turn *turn, const struct turn_settings *settings)
         .loop = settings->loop,
         .environment = settings->environment,
         .directory = settings->directory,
+        .tools = settings->tools,
         .grace_seconds = settings->grace_seconds,
     };
     snprintf(turn->name, sizeof turn->name, "%s", settings->name);
@@ -93,6 +144,8 @@ void turn_init(struct turn *turn, const struct turn_settings *settings)
 
 void turn_deinit(struct turn *turn)
 {
+    script_tools_free(turn->tools);
+    json_decref(turn->tool_account);
     ev_timer_stop(turn->loop, &turn->deadline);
     directory_look_deinit(&turn->look);
     directory_watch_end(&turn->growth);
@@ -112,6 +165,8 @@ void turn_renew(struct turn *turn)
         capture_deinit(&turn->streams[i]);
         capture_init(&turn->streams[i], turn->environment->settings.output);
     }
+    json_decref(turn->tool_account);
+    turn->tool_account = NULL;
     json_decref(turn->changes.files);
     turn->changes = (struct directory_changes){.are_complete = true};
     gallery_cancel(&turn->gallery);

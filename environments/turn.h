@@ -12,6 +12,7 @@
 #include "environments/execution.h"
 #include "environments/executor.h"
 #include "environments/pictures/gallery.h"
+#include "environments/script_tools.h"
 #include "environments/workplace/directory_look.h"
 #include "environments/workplace/directory_watch.h"
 
@@ -70,6 +71,10 @@ struct turn {
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest; /* the stream that has got the last output */
     ev_timer deadline;          /* of the code */
+    struct script_tools *tools; /* owned: that the code may call; or NULL */
+    json_t *tool_account;       /* owned: of its calls; or NULL */
+    double latest;              /* loop time: the deadline is not put off beyond it */
+    double left;                /* seconds of the deadline that stands still; 0: it goes */
 };
 
 /* The inputs of a turn, as above. */
@@ -80,6 +85,7 @@ struct turn_settings {
     struct environment *environment;
     struct working_directory *directory;
     const char *picture_helper; /* the path of pyexecd-picture; NULL: no pictures are wanted */
+    struct script_tools *tools; /* taken; or NULL */
     double grace_seconds;
 };
 
@@ -94,7 +100,8 @@ void turn_renew(struct turn *turn);
 /* Looks at the directory; `looked` comes, perhaps from inside. */
 void turn_look(struct turn *turn);
 
-/* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. */
+/* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. While it
+ * waits for a tool the deadline stands still, but not beyond the longest of the environment. */
 void turn_work(struct turn *turn, double seconds);
 
 /* Starts the deadline of the code anew. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/script_channel.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct toolbox;
 struct workplace;
 
 struct service {
+    struct script_channels channels; /* to the tools of the operator, for scripts */
     struct ev_loop *loop;            /* owned; the default one would reap our children itself */
     const char *default_environment; /* borrowed from the configuration */
     struct caller_rules *rules;      /* for callers who may define environments; owned, as below */

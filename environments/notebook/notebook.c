@@ -244,6 +244,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .recurrence = cell->request.recurrence,
         .imports = imports,
         .input = theirs,
+        .tools = notebook->turn.tools ? notebook->turn.tools->descriptor : 0,
         .kernel = kernel,
         .variables = (const char *const *)notebook->variables,
         .isolation = notebook->isolation,

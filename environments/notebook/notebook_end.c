@@ -64,6 +64,7 @@ static struct run_report cell_report(const struct cell *cell)
         .has_removed_files = notebook->turn.changes.has_removed,
         .files_are_complete = notebook->turn.changes.are_complete,
         .pictures = notebook->turn.gallery.pictures,
+        .tools = notebook->turn.tool_account,
         .directory = notebook->directory,
         .working_directory = working_directory_handle(notebook->directory),
         .python_version = environment->ops->python_version(environment),

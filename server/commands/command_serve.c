@@ -131,6 +131,8 @@ static struct python_settings tool_settings(struct server *server)
         .has_many = json_is_true(json_object_get(config_tree(server->config), "run_many")),
         .results = command_result_form(server->options, server->config),
         .picture_helper = server->service.picture_helper,
+        .open_tools = script_channel_open,
+        .tools_data = &server->service.channels,
     };
 }
 

@@ -56,10 +56,11 @@ enum result_form result_form_find(const char *name);
 struct invocation_result {
     json_t *content; /* array in the form of the newest revision: content blocks of a tool, messages
                         of a prompt, contents of a resource; owned */
-    json_t *structured; /* tools: fits the output schema; NULL for none; owned */
-    bool is_error;      /* tools: a failure that the model can act on */
-    json_t *requests;   /* object: the questions to the client by key, or NULL; owned */
-    json_t *state;      /* kept for the next round, or NULL; owned */
+    json_t *structured;  /* tools: fits the output schema; NULL for none; owned */
+    bool is_error;       /* tools: a failure that the model can act on */
+    const char *failure; /* tools: the kind of a failure, for a program; static storage; or NULL */
+    json_t *requests;    /* object: the questions to the client by key, or NULL; owned */
+    json_t *state;       /* kept for the next round, or NULL; owned */
 };
 
 enum invocation_phase {

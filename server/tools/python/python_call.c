@@ -7,6 +7,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/notebook/notebooks.h"
+#include "environments/script_tools.h"
 #include "environments/workplace/provided_files.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/code/code_cleaning.h"
@@ -308,6 +309,12 @@ static struct recurrence *python_call_recurrence(const struct python_call *call)
     return NULL;
 }
 
+static struct script_tools *python_call_open_tools(const struct python_call *call)
+{
+    return python_host_open_tools(call->host, call->setting.environment,
+                                  call->invocation->caller->principal->name);
+}
+
 static struct run *python_call_submit_in(struct python_call *call,
                                          struct working_directory *directory,
                                          enum isolation isolation, struct error *err)
@@ -315,6 +322,7 @@ static struct run *python_call_submit_in(struct python_call *call,
     struct tool_caller *caller = call->invocation->caller;
     const struct principal *principal = caller->principal;
     AUTO_JSON json_t *imports = import_names_read(call->request.code, call->request.code_length);
+    struct script_tools *tools = python_call_open_tools(call);
     struct trace_variables variables;
     struct run *run;
 
@@ -335,12 +343,15 @@ static struct run *python_call_submit_in(struct python_call *call,
             .timeout = call->setting.timeout,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
+            .tools = tools,
             .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
             .data = call,
             .progress = python_call_on_step,
             .done = python_call_on_done,
         },
         err);
+    if (!run)
+        script_tools_free(tools);
     trace_variables_deinit(&variables);
     return run;
 }
@@ -349,16 +360,22 @@ static struct notebook *python_call_open_session(struct python_call *call,
                                                  struct working_directory *directory,
                                                  enum isolation isolation, struct error *err)
 {
-    return notebooks_open(
+    struct script_tools *tools = python_call_open_tools(call);
+    struct notebook *notebook = notebooks_open(
         call->host->settings.notebooks,
         &(struct notebook_request){
             .environment = call->setting.environment,
             .directory = directory,
             .isolation = isolation,
             .owner = call->invocation->caller->principal->name,
+            .tools = tools,
             .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
         },
         err);
+
+    if (!notebook)
+        script_tools_free(tools);
+    return notebook;
 }
 
 /* Packages that have been imported ahead do not see how a script changes its variables. Of a script

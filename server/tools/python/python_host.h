@@ -17,6 +17,7 @@ struct executor;
 struct notebooks;
 struct principal;
 struct registry;
+struct script_tools;
 struct workplace;
 
 /* Borrowed, and must outlive the host; the name is copied. */
@@ -32,6 +33,12 @@ struct python_settings {
     bool has_many;              /* run_many is offered */
     enum result_form results;   /* for clients that ask for none */
     const char *picture_helper; /* the path of pyexecd-picture; NULL: no result has pictures */
+
+    /* The tools that a script in ENVIRONMENT, of the client PRINCIPAL, may call; owned by the
+     * caller. NULL: there are none. May itself be NULL. */
+    struct script_tools *(*open_tools)(void *data, const struct environment *environment,
+                                       const char *principal);
+    void *tools_data; /* borrowed */
 };
 
 struct python_host {
@@ -59,6 +66,11 @@ const char *python_host_picture_helper(const struct python_host *host,
 /* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
  * the host. *RET_IS_OWN: other principals have another offer. */
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
+
+/* The tools of the operator for a script of PRINCIPAL in ENVIRONMENT; see above. */
+struct script_tools *python_host_open_tools(const struct python_host *host,
+                                            const struct environment *environment,
+                                            const char *principal);
 
 /* Harmless for NULL. */
 void python_host_free(struct python_host *host);
