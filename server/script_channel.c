@@ -23,12 +23,15 @@
 
 #define SCRIPT_STALL_SECONDS 60. /* for a script to take any of its answers */
 
-enum script_channel_state { CHANNEL_CLOSED, CHANNEL_LISTING, CHANNEL_SERVING };
+#define SCRIPT_SETTLE_SECONDS 0.05
+
+enum script_channel_state { SCRIPT_CLOSED, SCRIPT_LISTING, SCRIPT_SERVING, SCRIPT_OVER };
 
 static const struct state script_channel_states[] = {
-    [CHANNEL_CLOSED] = {"closed", 1 << CHANNEL_LISTING | 1 << CHANNEL_SERVING},
-    [CHANNEL_LISTING] = {"listing", 1 << CHANNEL_SERVING},
-    [CHANNEL_SERVING] = {"serving", 0},
+    [SCRIPT_CLOSED] = {"closed", 1 << SCRIPT_LISTING | 1 << SCRIPT_SERVING},
+    [SCRIPT_LISTING] = {"listing", 1 << SCRIPT_SERVING},
+    [SCRIPT_SERVING] = {"serving", 1 << SCRIPT_OVER},
+    [SCRIPT_OVER] = {"over", 0},
 };
 
 static const char *const script_failure_names[TOOL_FAILURES] = {
@@ -52,6 +55,7 @@ struct script_channel {
     struct mcp_server server;
     struct transport_limits limits;
     struct stream stream;
+    ev_timer settling;  /* the stream is leaving */
     struct list offers; /* of struct script_offer: owned */
 
     bool has_turn;       /* calls are possible */
@@ -338,10 +342,32 @@ static void script_channel_offer(struct script_channel *channel, const json_t *d
 
 /* Serving */
 
-/* The end of a channel that serves nobody any more comes with its run. */
+/* Cancels what is pending, and closes our end. Not below a call from the stream. */
+static void script_channel_stop_serving(struct script_channel *channel)
+{
+    ev_timer_stop(channel->channels->loop, &channel->settling);
+    stream_deinit(&channel->stream);
+    mcp_server_stop(&channel->server);
+    mcp_server_deinit(&channel->server);
+    registry_free(channel->registry);
+    script_channel_set_state(channel, SCRIPT_OVER);
+}
+
+static void script_channel_on_settling(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct script_channel *channel = CONTAINER_OF(timer, struct script_channel, settling);
+
+    (void)loop;
+    (void)events;
+    if (stream_settle(&channel->stream))
+        script_channel_stop_serving(channel);
+}
+
 static void script_channel_on_leaving(struct stream *stream)
 {
-    (void)stream;
+    struct script_channel *channel = CONTAINER_OF(stream, struct script_channel, stream);
+
+    ev_timer_start(channel->channels->loop, &channel->settling);
 }
 
 static void script_channel_make_server(struct script_channel *channel, const json_t *tools)
@@ -363,7 +389,7 @@ static void script_channel_make_server(struct script_channel *channel, const jso
 
 static void script_channel_serve(struct script_channel *channel, json_t *tools /* taken */)
 {
-    script_channel_set_state(channel, CHANNEL_SERVING);
+    script_channel_set_state(channel, SCRIPT_SERVING);
     script_channel_make_server(channel, tools);
     json_decref(tools);
     channel->limits = transport_default_limits;
@@ -406,7 +432,7 @@ static void script_channel_on_first(struct ev_loop *loop, ev_io *watcher, int ev
     if (source->ops->list(source, &channel->listing, &tools) == OUTCOME_READY)
         script_channel_serve(channel, tools);
     else
-        script_channel_set_state(channel, CHANNEL_LISTING);
+        script_channel_set_state(channel, SCRIPT_LISTING);
 }
 
 /* The turns of a script */
@@ -423,7 +449,7 @@ static void script_channel_begin(struct script_tools *tools)
     channel->has_turn = true;
     channel->made = 0;
     channel->bytes = 0;
-    if (channel->state == CHANNEL_SERVING)
+    if (channel->state == SCRIPT_SERVING)
         channel->stream.served = 0;
     LIST_FOR_EACH (&channel->offers, link) {
         struct script_offer *offer = CONTAINER_OF(link, struct script_offer, link);
@@ -481,27 +507,19 @@ static json_t *script_channel_end(struct script_tools *tools)
     return script_channel_account(channel);
 }
 
-static void script_channel_stop_serving(struct script_channel *channel)
-{
-    stream_deinit(&channel->stream);
-    mcp_server_stop(&channel->server);
-    mcp_server_deinit(&channel->server);
-    registry_free(channel->registry);
-    LIST_FOR_EACH_SAFE (&channel->offers, link) {
-        script_offer_free(CONTAINER_OF(link, struct script_offer, link));
-    }
-}
-
 static void script_channel_free(struct script_tools *tools)
 {
     struct script_channel *channel = script_channel_of(tools);
     struct tool_source *source = channel->channels->source;
 
     channel->tools.pended = NULL;
-    if (channel->state == CHANNEL_LISTING)
+    if (channel->state == SCRIPT_LISTING)
         source->ops->cancel_list(source, &channel->listing);
-    if (channel->state == CHANNEL_SERVING)
+    if (channel->state == SCRIPT_SERVING)
         script_channel_stop_serving(channel);
+    LIST_FOR_EACH_SAFE (&channel->offers, link) {
+        script_offer_free(CONTAINER_OF(link, struct script_offer, link));
+    }
     ev_io_stop(channel->channels->loop, &channel->first);
     if (channel->end >= 0)
         close(channel->end);
@@ -537,5 +555,6 @@ struct script_tools *script_channel_open(void *data, const struct environment *e
     list_init(&channel->pending);
     ev_io_init(&channel->first, script_channel_on_first, channel->end, EV_READ);
     ev_io_start(channels->loop, &channel->first);
+    ev_timer_init(&channel->settling, script_channel_on_settling, 0., SCRIPT_SETTLE_SECONDS);
     return &channel->tools;
 }

@@ -9,6 +9,7 @@
  *     CLOSED     the script has not written anything: nothing is made for it yet
  *     LISTING    waits for the list of its tools
  *     SERVING    its messages are read and answered
+ *     OVER       it has closed its end, or was cut off: it takes nothing, or says too much
  *
  * It ends with the run or session. Between two turns of a session all calls are refused. */
 #pragma once

@@ -192,32 +192,10 @@ def go_on(is_rehearsal=False, tools=-1):
 
 
 def lend_tools(descriptor):
-    """Of modules called as the one for tools any other is found first. The archive stays open for it, in this process."""
     if descriptor < 0:
         os.close(archive)
-        return
-
-    class Finder:
-        module = None
-
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            return type(sys.__spec__)(name, Finder, origin="tools.py") if name in ("tools", "pyexecd_tools") else None
-
-        @staticmethod
-        def create_module(spec):
-            return Finder.module or type(sys)(spec.name)
-
-        @staticmethod
-        def exec_module(module):
-            if not Finder.module:
-                module._descriptor = descriptor
-                exec(code_of("tools"), vars(module))
-                Finder.module = module
-
-    for each in (archive, descriptor):
-        os.set_inheritable(each, False)
-    sys.meta_path.append(Finder)
+    else:
+        exec(code_of("lender"), {"archive": archive, "descriptor": descriptor})
 
 
 def code_of(name):
