@@ -1,7 +1,7 @@
-/* The tools of the operator that a script may call: what a turn knows of them.
+/* The tools of the operator that a script may call: the view that a turn has of them.
  *
- * The script has the one end of a socket (process_command.tools); the other end, the calls and
- * their limits belong to who embeds this. Calls are possible while code has its turn. */
+ * The script has one end of a socket (process_command.tools). The embedding object has the other
+ * end, the calls and their limits. Calls are possible while code has its turn. */
 #pragma once
 
 #include <jansson.h>
@@ -13,7 +13,7 @@ struct script_tools_ops {
     /* Code begins its turn: calls are possible, and count anew. */
     void (*begin)(struct script_tools *tools);
 
-    /* The turn is over: what is pending is cancelled. The account of its calls, or NULL if there
+    /* The turn is over: pending calls are cancelled. The account of its calls, or NULL if there
      * were none; new reference. Harmless when no turn has begun. */
     json_t *(*end)(struct script_tools *tools);
 
@@ -21,7 +21,7 @@ struct script_tools_ops {
     void (*free)(struct script_tools *tools);
 };
 
-/* Embedded in the object of who makes it. */
+/* Embedded; see above. */
 struct script_tools {
     const struct script_tools_ops *ops;
     int descriptor; /* the end of the script */

@@ -423,8 +423,12 @@ static void script_channel_on_first(struct ev_loop *loop, ev_io *watcher, int ev
     struct tool_source *source = channel->channels->source;
     json_t *tools = NULL;
 
-    (void)events;
     ev_io_stop(loop, watcher);
+    if (events & EV_ERROR) {
+        log_warning("script %u has no tools: its socket cannot be watched", channel->number);
+        close(STEAL_FD(channel->end));
+        return;
+    }
     channel->listing = (struct tool_listing){
         .asker = script_channel_asker(channel),
         .done = script_channel_on_listed,

@@ -2,9 +2,9 @@
  *
  * A channel is a socket. The script's end is inherited by its Python, where the module `tools`
  * (base/starter/tools.py) is a client of MCP. Our end is served as every connection is, by a server
- * that offers nothing but the tools that this script may call. So a script can do with its end what
- * it could do by the module, and no more: it names a tool and its arguments. All else that counts,
- * who calls and from where, is known before the script begins.
+ * with no other tools than those of this script. So a script can do with its end what it could do
+ * by the module, and no more: it names a tool and its arguments. The client and the environment
+ * that its calls count for are known before the script begins.
  *
  *     CLOSED     the script has not written anything: nothing is made for it yet
  *     LISTING    waits for the list of its tools

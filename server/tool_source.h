@@ -1,5 +1,5 @@
-/* Where the tools come from that scripts call: how they are listed and called, whatever has them.
- * Everything is of one thread and one loop. */
+/* A source of tools for scripts: the ways to list and to call them. Everything is of one thread and
+ * one loop. */
 #pragma once
 
 #include "base/error.h"
@@ -12,8 +12,8 @@ struct environment;
 struct ev_loop;
 struct tool_source;
 
-/* Who asks: a script in ENVIRONMENT, of the client called PRINCIPAL. Both are borrowed, and outlive
- * what is asked. */
+/* The script that asks: it runs in ENVIRONMENT, for the client called PRINCIPAL. Both are borrowed,
+ * and outlive the listing or the call. */
 struct tool_asker {
     const struct environment *environment;
     const char *principal;
@@ -33,8 +33,8 @@ struct tool_listing {
     struct tool_asker asker;
 
     /* TOOLS (taken) is an array of {server, name, description, inputSchema, outputSchema,
-     * annotations}, as MCP has them; the last three may be missing. What cannot be listed now is
-     * left out. Comes once, never from inside `list`, and never after `cancel_list`. */
+     * annotations}, as MCP has them; the last three may be missing. Tools that cannot be listed now
+     * are left out. Comes once, never from inside `list`, and never after `cancel_list`. */
     void (*done)(struct tool_listing *listing, json_t *tools);
     void *work; /* of the source */
 };
@@ -73,12 +73,12 @@ struct tool_source_ops {
     void (*cancel_call)(struct tool_source *source, struct tool_call *call);
 };
 
-/* Embedded in what has the tools. */
+/* Embedded in the object that has the tools. */
 struct tool_source {
     const struct tool_source_ops *ops;
 };
 
-/* What has the tools of the operator, in LOOP (borrowed). NULL: there are none. */
+/* The source of the operator's tools, in LOOP (borrowed). NULL: there are none. */
 struct tool_source *tool_source_open(struct ev_loop *loop);
 
 /* Nothing is asked any more. Harmless for NULL. */
