@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/state.h"
+#include "environments/environment.h"
 #include "server/mcp/server.h"
 #include "server/tool_source.h"
 #include "server/tools/registry.h"
@@ -404,6 +405,7 @@ static void script_channel_serve(struct script_channel *channel, json_t *tools /
                                       .what = "script",
                                       .number = channel->number,
                                       .messages = SCRIPT_MESSAGES,
+                                      .bytes = SCRIPT_SENT_BYTES,
                                       .in = channel->end,
                                       .out = channel->end,
                                       .grace_seconds = SCRIPT_STALL_SECONDS,
@@ -454,7 +456,7 @@ static void script_channel_begin(struct script_tools *tools)
     channel->made = 0;
     channel->bytes = 0;
     if (channel->state == SCRIPT_SERVING)
-        channel->stream.served = 0;
+        channel->stream.served = channel->stream.received = 0;
     LIST_FOR_EACH (&channel->offers, link) {
         struct script_offer *offer = CONTAINER_OF(link, struct script_offer, link);
 
@@ -545,7 +547,8 @@ struct script_tools *script_channel_open(void *data, const struct environment *e
     struct script_channel *channel;
     int ends[2];
 
-    if (!channels->source || !channels->source->ops->has_any(channels->source, &asker) ||
+    if (!channels->source || environment_isolation(environment) == ISOLATION_DOCKER ||
+        !channels->source->ops->has_any(channels->source, &asker) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return NULL;
     channel = NEW(struct script_channel);

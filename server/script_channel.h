@@ -27,6 +27,8 @@ enum {
     SCRIPT_RESULT_BYTES = 4 * 1024 * 1024,   /* of one result */
     SCRIPT_RESULTS_BYTES = 64 * 1024 * 1024, /* of all results */
     SCRIPT_MESSAGES = 20 * SCRIPT_CALLS,     /* lines of all kinds */
+    SCRIPT_SENT_BYTES =
+        SCRIPT_RESULTS_BYTES, /* all lines together: to read them takes time of ours */
     SCRIPT_LINE_BYTES = SCRIPT_RESULT_BYTES, /* of a request */
 };
 
@@ -37,6 +39,7 @@ struct script_channels {
 };
 
 /* A channel for a script in ENVIRONMENT (borrowed; outlives it), of the client PRINCIPAL (copied).
- * DATA are the channels. NULL: it may call no tool, or there can be no socket. */
+ * DATA are the channels. NULL: it may call no tool, or there is no way for a socket to it: into a
+ * container of Docker there is none. */
 struct script_tools *script_channel_open(void *data, const struct environment *environment,
                                          const char *principal);

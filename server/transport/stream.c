@@ -235,14 +235,16 @@ static bool stream_has_room(const struct sink *sink)
 
 /* In */
 
-/* A client that sends more lines than it may is closed. */
+/* A client that sends more than it may is closed. */
 static bool stream_has_said_enough(struct stream *stream)
 {
-    const unsigned most = stream->settings.messages;
+    const struct stream_settings *settings = &stream->settings;
 
-    if (most == 0 || stream->served++ < most)
+    if (settings->messages == 0)
         return false;
-    close_because(stream, "it has sent too many messages");
+    if (stream->served <= settings->messages && stream->received <= settings->bytes)
+        return false;
+    close_because(stream, "it has sent too much");
     return true;
 }
 
@@ -257,9 +259,11 @@ static void serve_lines(struct stream *stream)
             return;
         switch (line_reader_next(&stream->reader, &line, &length)) {
         case LINE_COMPLETE:
+            stream->served++;
             session_receive(&stream->session, line, length);
             break;
         case LINE_TOO_LONG:
+            stream->served++;
             session_refuse_line(&stream->session, stream->reader.limit);
             break;
         case LINE_NONE:
@@ -298,6 +302,7 @@ static void stream_on_readable(struct ev_loop *loop, struct ev_io *watcher, int 
         line_reader_end(&stream->reader);
     else
         line_reader_commit(&stream->reader, (size_t)length);
+    stream->received += (size_t)length;
     stream_advance(stream);
 }
 

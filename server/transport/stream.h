@@ -45,6 +45,7 @@ struct stream_settings {
     const char *what;                      /* for the log; NULL: "connection" */
     unsigned number;                       /* of the connection, for the log */
     unsigned messages;                     /* most lines that it may send; 0: there is no limit */
+    size_t bytes;                          /* with `messages`: most bytes that it may send */
     int in;                                /* taken; non-blocking unless it is a socket */
     int out;                               /* taken; may be the same as IN */
 
@@ -68,6 +69,7 @@ struct stream {
     struct sink sink;
     struct line_reader reader;
     unsigned served; /* lines so far */
+    size_t received; /* bytes likewise */
     struct buffer unsent;
 
     struct stream_settings settings; /* the descriptors in it are owned; no principal */

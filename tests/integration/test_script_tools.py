@@ -301,7 +301,7 @@ def answers(seconds=5):
 
 
 @pytest.mark.parametrize("call, expected", [
-    ("frame('tools/call', {'name': 'other.tool', 'arguments': {}})", "Unknown tool"),
+    ("frame('tools/call', {'name': 'nobody.has', 'arguments': {}})", "Unknown tool"),
     ("frame('tools/call', {'name': 'run_python', 'arguments': {'code': '1'}})", "Unknown tool"),
     ("frame('resources/read', {'uri': 'file:///etc/passwd'})", "error"),
     ("frame('resources/list', {})", "Method not found"),
@@ -335,6 +335,20 @@ print("closed")
     assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
 
 
+def test_megabytes_of_nonsense_are_cut_off(server):
+    code = RAW + """
+sent = 0
+try:
+    while sent < 1 << 30:
+        channel.sendall(b"[" + b"1," * (1 << 20) + b"1]\\n")
+        sent += 2 << 20
+except OSError:
+    print(60 << 20 < sent < 80 << 20)
+"""
+    assert shown(server, code) == "True"
+    assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
+
+
 def test_answers_that_nobody_reads_are_bounded(server):
     code = RAW + """
 channel.settimeout(5)
@@ -348,9 +362,10 @@ except OSError as error:
     assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
 
 
+@pytest.mark.parametrize("environment", EVERY)
 @pytest.mark.parametrize("act", ["channel.sendall(b'{\"half')", "channel.shutdown(socket.SHUT_WR); time.sleep(0.2)",
                                  "channel.shutdown(socket.SHUT_RDWR)", "os.close(102)", "channel.sendall(b'x' * (6 << 20))"])
-def test_whatever_a_script_does_to_its_end_only_harms_itself(server, act):
+def test_whatever_a_script_does_to_its_end_only_harms_itself(server, act, environment):
     code = RAW + f"""
 try:
     {act}
@@ -358,7 +373,7 @@ except OSError:
     pass
 print("did")
 """
-    assert shown(server, code) == "did"
+    assert shown(server, code, environment=environment) == "did"
     assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
 
 
