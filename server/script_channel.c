@@ -83,7 +83,7 @@ struct script_call {
     struct list link;
     struct script_offer *offer;    /* borrowed */
     struct invocation *invocation; /* borrowed: it cancels or outlives this */
-    struct tool_call call;
+    struct source_call call;
     double began;
 };
 
@@ -119,7 +119,7 @@ static struct script_call *script_call_new(struct invocation *invocation)
     call->offer = offer;
     call->invocation = invocation;
     call->began = clock_seconds();
-    call->call = (struct tool_call){
+    call->call = (struct source_call){
         .asker = script_channel_asker(offer->channel),
         .server = offer->server,
         .tool = offer->tool,
@@ -189,10 +189,10 @@ static void script_offer_take(struct script_offer *offer, struct invocation *inv
     json_decref(result);
 }
 
-static void script_call_on_done(struct tool_call *tool_call, json_t *result,
+static void script_call_on_done(struct source_call *source_call, json_t *result,
                                 enum tool_failure failure, const struct error *err)
 {
-    struct script_call *call = CONTAINER_OF(tool_call, struct script_call, call);
+    struct script_call *call = CONTAINER_OF(source_call, struct script_call, call);
     struct invocation *invocation = call->invocation;
 
     if (result)
@@ -203,10 +203,10 @@ static void script_call_on_done(struct tool_call *tool_call, json_t *result,
     invocation_finish(invocation);
 }
 
-static void script_call_on_progress(struct tool_call *tool_call, double progress, double total,
+static void script_call_on_progress(struct source_call *source_call, double progress, double total,
                                     const char *message)
 {
-    struct invocation *invocation = CONTAINER_OF(tool_call, struct script_call, call)->invocation;
+    struct invocation *invocation = CONTAINER_OF(source_call, struct script_call, call)->invocation;
 
     if (invocation->wants_progress)
         invocation->progress(invocation, progress, total, message);

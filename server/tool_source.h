@@ -40,7 +40,7 @@ struct tool_listing {
 };
 
 /* A call of a tool; embedded. */
-struct tool_call {
+struct source_call {
     /* Inputs, borrowed until the call is over. */
     struct tool_asker asker;
     const char *server;
@@ -48,12 +48,12 @@ struct tool_call {
     json_t *arguments; /* an object that fits the input schema */
 
     /* How far it is; MESSAGE may be NULL, TOTAL < 0: not known. May be NULL. */
-    void (*progress)(struct tool_call *call, double progress, double total, const char *message);
+    void (*progress)(struct source_call *call, double progress, double total, const char *message);
 
     /* The end: RESULT (taken) is a CallToolResult of MCP, also of a tool that has failed; or it is
      * NULL, and FAILURE and ERR say why there is none. Values of secrets are not in it. Comes once,
      * never from inside `call`, and never after `cancel_call`. */
-    void (*done)(struct tool_call *call, json_t *result, enum tool_failure failure,
+    void (*done)(struct source_call *call, json_t *result, enum tool_failure failure,
                  const struct error *err);
     void *work; /* of the source */
 };
@@ -68,9 +68,9 @@ struct tool_source_ops {
 
     /* READY with *RET (new reference), PENDING, or FAILED with *RET_FAILURE and ERR. The source
      * looks again whether the asker may call the tool: it may have changed since it was listed. */
-    enum outcome (*call)(struct tool_source *source, struct tool_call *call, json_t **ret,
+    enum outcome (*call)(struct tool_source *source, struct source_call *call, json_t **ret,
                          enum tool_failure *ret_failure, struct error *err);
-    void (*cancel_call)(struct tool_source *source, struct tool_call *call);
+    void (*cancel_call)(struct tool_source *source, struct source_call *call);
 };
 
 /* Embedded in the object that has the tools. */

@@ -11,8 +11,9 @@ import leftovers
 from sessions import Session, call
 
 PROGRAM = pathlib.Path(os.environ["PYEXECD"]).parent / "pyexecd-with-tools"
-ENVIRONMENTS = {"sandbox": {"type": "system"}, "fresh": {"type": "system", "start": "fresh"}, "cold": {"type": "system", "start": "cold"},
-                "none": {"type": "system", "isolation": "none"}, "bare": {"type": "system"}}
+ENVIRONMENTS = {"sandbox": {"type": "system"}, "fresh": {"type": "system", "start": "fresh"},
+                "cold": {"type": "system", "start": "cold"}, "none": {"type": "system", "isolation": "none"},
+                "bare": {"type": "system"}}
 EVERY = ["sandbox", "fresh", "cold", "none"]
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no program with tools")
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no 
 
 @contextlib.contextmanager
 def serve(**more):
-    config = {"environments": ENVIRONMENTS, "default_environment": "sandbox", "share_directory_across_isolation": True, "sessions": {}, **more}
+    config = {"environments": ENVIRONMENTS, "default_environment": "sandbox", "sessions": {}, **more}
     with client.Server(config=config, command=[str(PROGRAM)]) as server:
         server.initialize()
         yield server
@@ -64,7 +65,7 @@ def test_a_child_process_has_no_descriptor(server, environment):
     code = """
 import os, subprocess, sys, tools
 tools.test.echo(a=1)
-child = "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))), [name for name in os.environ if 'PYEXECD' in name])"
+child = "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))), [n for n in os.environ if 'PYEXECD' in n])"
 print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
 """
     assert shown(server, code, environment=environment) == "[0, 1, 2, 3] []"
@@ -74,14 +75,14 @@ print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=Tr
 def test_a_script_without_tools_has_nothing(server, environment):
     code = """
 import os, sys
-print([name for name in os.environ if "PYEXECD" in name], [fd for fd in os.listdir("/proc/self/fd") if int(fd) > 90], len(sys.meta_path))
+print([name for name in os.environ if "PYEXECD" in name], [fd for fd in os.listdir("/proc/self/fd") if int(fd) > 90])
 try:
     import tools
 except ModuleNotFoundError as error:
     print(error)
 """
     assert shown(server, code, environment=environment).splitlines()[1:] == ["No module named 'tools'"]
-    assert shown(server, code, environment=environment).startswith("[] [] ")
+    assert shown(server, code, environment=environment).startswith("[] []")
     assert "tools" not in result_of(server, "1", environment=environment)
 
 
@@ -115,8 +116,12 @@ if __name__ == "__main__":
 
 
 def test_eight_calls_at_once(server):
-    code = "import tools, time; t = time.monotonic(); tools.map(tools.test.sleep, [{'seconds': 0.5}] * 8); print(time.monotonic() - t < 2)"
-    assert shown(server, code) == "True"
+    code = """
+import tools, time
+began = time.monotonic()
+print(tools.map(tools.test.sleep, [{'seconds': 2}] * 8), time.monotonic() - began < 10)
+"""
+    assert shown(server, code) == f"{['slept'] * 8} True"
 
 
 def test_failures_have_their_kinds(server):
@@ -134,13 +139,14 @@ except tools.ToolError as error:
 """
     result = result_of(server, code)
     assert result["stdout"].splitlines() == [
-        *(f"{name} test.refuse: it is refused" for name in ("Denied", "Timeout", "Unavailable", "LimitReached")), "ToolError test.fail: it says no"]
+        *(f"{name} test.refuse: it is refused" for name in ("Denied", "Timeout", "Unavailable", "LimitReached")),
+        "ToolError test.fail: it says no"]
     assert result["tools"]["test.refuse"]["errors"] == 4 and result["tools"]["test.fail"]["errors"] == 1
 
 
 def test_an_upstream_cannot_choose_the_kind_of_an_error(server):
-    code = "import tools\ntry:\n    tools.test.fail()\nexcept tools.Denied:\n    print('denied')\nexcept tools.ToolError:\n    print('error')"
-    assert shown(server, code) == "error"
+    code = "import tools\ntry:\n    tools.test.fail()\nexcept tools.ToolError as error:\n    print(type(error).__name__)"
+    assert shown(server, code) == "ToolError"
 
 
 def test_the_server_checks_arguments_itself(server):
@@ -290,7 +296,10 @@ def frame(method, params, id=1):
 def answers(seconds=5):
     end, data = time.monotonic() + seconds, b""
     while select.select([channel], [], [], max(0, end - time.monotonic()))[0]:
-        more = channel.recv(1 << 16)
+        try:
+            more = channel.recv(1 << 16)
+        except ConnectionResetError:
+            more = b""
         if not more:
             return data.splitlines() + [b"closed"]
         data += more
@@ -309,7 +318,7 @@ def answers(seconds=5):
     ("b'{' * 100000 + b'\\n'", "Invalid Request"),
     ("b'[]\\n'", "error"),
     ("frame('tools/call', {'name': 'test.echo', 'arguments': [1]})", "error"),
-    ("frame('tools/call', {'name': 'test.echo', 'arguments': {}, 'server': 'other', 'principal': 'root', 'environment': 'none'})", "result"),
+    ("frame('tools/call', {'name': 'test.echo', 'arguments': {}, 'server': 'x', 'principal': 'root'})", "result"),
 ])
 def test_a_forged_frame_is_answered_with_an_error(server, call, expected):
     assert expected in shown(server, RAW + f"channel.sendall({call})\nprint(answers())")
@@ -412,5 +421,6 @@ print("over")
 def test_nothing_is_left(server):
     before = len(os.listdir(f"/proc/{server.process.pid}/fd"))
     for _ in range(30):
-        result_of(server, "import os, threading, tools\nthreading.Thread(target=tools.test.hang, daemon=True).start()\ntools.test.echo(a=1)\nos._exit(0)")
+        result_of(server, "import os, threading, tools\nthreading.Thread(target=tools.test.hang, daemon=True).start()\n"
+                          "tools.test.echo(a=1)\nos._exit(0)")
     assert leftovers.until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before + 4)

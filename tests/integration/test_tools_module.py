@@ -7,7 +7,7 @@ import textwrap
 
 import newest
 import pytest
-import tool_server
+import tools_peer
 
 
 
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.parametrize("python", PYTHONS, ids=lambda path: path.st
 
 
 def printed(script, python, **more):
-    output, errors, status, server = tool_server.run(textwrap.dedent(script), python, **more)
+    output, errors, status, server = tools_peer.run(textwrap.dedent(script), python, **more)
     assert status == 0, errors
     assert not errors
     return output, server
 
 
 def failed(script, python):
-    output, errors, status, server = tool_server.run(textwrap.dedent(script), python)
+    output, errors, status, server = tools_peer.run(textwrap.dedent(script), python)
     assert status == 1, (output, errors)
     return errors, server
 
@@ -74,8 +74,8 @@ def test_media_are_saved_byte_for_byte(python, name, file, tmp_path):
         print(test.{name}().save(), test.{name}().save())
         """, python, directory=tmp_path)
     saved = [path for path in tmp_path.iterdir() if path.name.startswith(file.partition("-")[0])]
-    assert (tmp_path / "mine").read_bytes() == tool_server.PICTURE
-    assert len(saved) == 2 and all(path.read_bytes() == tool_server.PICTURE for path in saved)
+    assert (tmp_path / "mine").read_bytes() == tools_peer.PICTURE
+    assert len(saved) == 2 and all(path.read_bytes() == tools_peer.PICTURE for path in saved)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("denied", "Denied"), ("timeout", "Timeout"), ("unavailable", "Unavailable"),
@@ -118,7 +118,8 @@ def test_a_wrong_name_is_told_the_nearest(python, script, message):
 
 def test_a_traceback_ends_in_the_script(python):
     for call in ("fails()", "fails(1)", "missing", "secret.aio(1)"):
-        errors, _ = failed(f"from tools import test\ndef f():\n    test.{call}{'.send(None)' if 'aio' in call else ''}\nf()\n", python)
+        ending = ".send(None)" if "aio" in call else ""
+        errors, _ = failed(f"from tools import test\ndef f():\n    test.{call}{ending}\nf()\n", python)
         assert "tools.py" not in errors, errors
         assert "in f" in errors
 

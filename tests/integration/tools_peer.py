@@ -29,13 +29,14 @@ def tool(name, properties=None, **more):
 
 
 TOOLS = [
-    tool("github.search_issues", {"query": {**TEXT, "description": "what to look for"}, "per_page": {"type": "integer", "default": 30},
-                                  "order": {"enum": ["asc", "desc"]}},
+    tool("github.search_issues", {"query": {**TEXT, "description": "what to look for"},
+                                  "per_page": {"type": "integer", "default": 30}, "order": {"enum": ["asc", "desc"]}},
          schema={"required": ["query"], "additionalProperties": False}),
     tool("github.get-issue", {"number": {"type": "integer"}}, outputSchema={"type": "object"}),
     tool("odd-server.a b/c"),
-    *(tool(f"test.{name}") for name in ("text", "json", "number", "nothing", "two", "picture", "sound", "blob", "link", "fails",
-                                        "denied", "timeout", "unavailable", "limit", "slow", "hang", "secret", "refused", "pid")),
+    *(tool(f"test.{name}") for name in ("text", "json", "number", "nothing", "two", "picture", "sound", "blob", "link",
+                                        "fails", "denied", "timeout", "unavailable", "limit", "slow", "hang", "secret",
+                                        "refused")),
     tool("test.echo", schema={"additionalProperties": True}),
 ]
 
@@ -56,6 +57,7 @@ def blob(value):
     return base64.b64encode(value).decode()
 
 
+IMAGE = {"type": "image", "mimeType": "image/png", "data": blob(PICTURE)}
 ANSWERS = {
     "github.get-issue": lambda args: text("seen by models", structuredContent={"number": args["number"], "title": "a bug"}),
     "github.search_issues": lambda args: text(json.dumps([args])),
@@ -64,14 +66,13 @@ ANSWERS = {
     "test.json": lambda args: text('{"a": [1, 2]}'),
     "test.number": lambda args: text("1.10"),
     "test.nothing": lambda args: content(),
-    "test.two": lambda args: content({"type": "text", "text": "one"}, {"type": "image", "mimeType": "image/png", "data": blob(PICTURE)}),
-    "test.picture": lambda args: content({"type": "image", "mimeType": "image/png", "data": blob(PICTURE)}),
+    "test.two": lambda args: content({"type": "text", "text": "one"}, IMAGE),
+    "test.picture": lambda args: content(IMAGE),
     "test.sound": lambda args: content({"type": "audio", "mimeType": "audio/wav", "data": blob(PICTURE)}),
     "test.blob": lambda args: content({"type": "resource", "resource": {"uri": "x:y", "blob": blob(PICTURE)}}),
     "test.link": lambda args: content({"type": "resource_link", "uri": "x:y", "name": "n"}),
     "test.fails": lambda args: text("no such issue", isError=True),
     "test.echo": lambda args: text(json.dumps(args), structuredContent=args),
-    "test.pid": lambda args: text(str(args)),
     **{f"test.{kind}": lambda args, kind=kind: failure(kind) for kind in ("denied", "timeout", "unavailable", "limit")},
 }
 
@@ -146,6 +147,6 @@ def run(script, python=sys.executable, directory=None, patience=60):
         start = LOADER.format(path=os.fspath(MODULE))
         path = pathlib.Path(directory or os.getcwd(), "script.py")
         command = start + f"\nexec(compile({script!r}, {os.fspath(path)!r}, 'exec'), globals())"
-        done = subprocess.run([python, "-W", "ignore::DeprecationWarning", "-c", command, str(theirs.fileno())], pass_fds=[theirs.fileno()], cwd=directory,
-                              capture_output=True, text=True, timeout=patience)
+        done = subprocess.run([python, "-W", "ignore::DeprecationWarning", "-c", command, str(theirs.fileno())],
+                              pass_fds=[theirs.fileno()], cwd=directory, capture_output=True, text=True, timeout=patience)
     return done.stdout, done.stderr, done.returncode, server
