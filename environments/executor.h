@@ -72,6 +72,7 @@ struct run_report {
                                             there were none */
     const char *python_version;          /* borrowed until `done` returns; NULL when it is not
                                             known */
+    bool had_longest; /* it timed out after `max_timeout`: its timeout stood still for tools */
     double wait_seconds;
     double prepare_seconds;
     double total_seconds;

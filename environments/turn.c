@@ -31,6 +31,7 @@ void turn_start_deadline(struct turn *turn, double seconds)
     ev_now_update(turn->loop);
     turn_set_deadline(turn, seconds);
     turn->left = 0;
+    turn->is_latest = false;
     turn->latest = ev_now(turn->loop) + turn->environment->settings.max_timeout;
 }
 
@@ -45,9 +46,11 @@ static void turn_on_pended(void *data, bool is_pending)
     most = turn->latest - ev_now(turn->loop);
     if (is_pending) {
         turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
+        turn->is_latest = true;
         turn_set_deadline(turn, most);
     } else if (turn->left > 0) {
         turn_set_deadline(turn, turn->left < most ? turn->left : most);
+        turn->is_latest = turn->left >= most;
         turn->left = 0;
     }
 }
@@ -80,7 +83,7 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
     if (state == TURN_WORKING)
         turn_begin_tools(turn);
     if (state == TURN_INTERRUPTED)
-        turn_start_deadline(turn, turn->grace_seconds);
+        turn_set_deadline(turn, turn->grace_seconds);
     else if (state != TURN_WORKING)
         turn_end_tools(turn);
 }
@@ -212,6 +215,7 @@ char *turn_last_line(const struct turn *turn)
 void turn_interrupt(struct turn *turn)
 {
     turn->end = RUN_TIMED_OUT;
+    ev_now_update(turn->loop);
     turn_set_state(turn, TURN_INTERRUPTED);
     turn->execution->interrupt(turn->execution);
 }

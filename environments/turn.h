@@ -74,6 +74,7 @@ struct turn {
     struct script_tools *tools; /* owned: that the code may call; or NULL */
     json_t *tool_account;       /* owned: of its calls; or NULL */
     double latest;              /* loop time: the deadline is not put off beyond it */
+    bool is_latest;             /* the deadline is at `latest` */
     double left;                /* seconds of the deadline that stands still; 0: it goes */
 };
 

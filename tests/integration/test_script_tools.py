@@ -218,6 +218,7 @@ def test_max_timeout_bounds_all(server):
         result = result_of(server, "import tools\ntools.test.hang()")
         assert result["timed_out"] and "KeyboardInterrupt" in result["stderr"]
         assert 3 < result["timings"]["run"] < 30
+        assert result["error"].startswith("timed out after 4 seconds")
 
 
 def test_what_is_pending_ends_with_the_run(server):
