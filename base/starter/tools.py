@@ -141,7 +141,7 @@ class _Connection:
         if self.process != _os.getpid():
             self.begin()
         deadline = None if seconds is None else _time.monotonic() + seconds
-        if not self.places.acquire(timeout=_left(deadline, forever=-1)):
+        if not self.places.acquire(timeout=_left(deadline)):
             raise Timeout("8 other calls wait for their answers")
         try:
             self.enter(deadline)
@@ -298,8 +298,8 @@ class _Connection:
                 reply.failure = reply.failure or Unavailable(text)
 
 
-def _left(deadline, forever=None):
-    return forever if deadline is None else max(0, deadline - _time.monotonic())
+def _left(deadline):
+    return None if deadline is None else max(0, deadline - _time.monotonic())
 
 
 def _plain(value):

@@ -126,12 +126,15 @@ def test_a_traceback_ends_in_the_script(python):
 
 def test_eight_calls_at_once_share_the_socket(python):
     output, server = printed("""
-        import time, tools
-        began = time.monotonic()
+        import threading, tools
         print(tools.map(lambda n: tools.test.echo(n=n)["n"], range(40)) == list(range(40)))
-        print(len(tools.map(tools.test.slow, [{}] * 16)), time.monotonic() - began < 2)
+        threads = [threading.Thread(target=tools.test.slow) for _ in range(16)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
         """, python)
-    assert output.splitlines() == ["True", "16 True"]
+    assert output == "True\n"
     assert 1 < server.most_at_once <= 8
 
 
@@ -205,7 +208,7 @@ def test_a_killed_fork_leaves_the_socket_usable(python):
             pid = os.fork()
             if pid == 0:
                 os.write(tools._descriptor, b'{"jsonrpc": "2.0", "id": "half')
-                tools.test.hang()
+                time.sleep(60)
             time.sleep(0.2)
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
