@@ -29,6 +29,7 @@ enum error_code {
      * tool result that says so, because the caller can act on it. */
     ERROR_INVALID_ARGUMENTS,
     ERROR_DENIED,
+    ERROR_UNAPPROVED, /* a person has to be asked first */
     ERROR_UNAVAILABLE,
     ERROR_BUSY,
     ERROR_LIMIT,

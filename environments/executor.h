@@ -103,7 +103,8 @@ struct run_request {
     const char *owner;
     unsigned owner_runs;
 
-    struct script_tools *tools; /* that the script may call; taken on success; or NULL */
+    struct script_tools *tools;   /* that the script may call; taken on success; or NULL */
+    struct script_sender *sender; /* borrowed until the end, or until it is cancelled; or NULL */
 
     /* The path of pyexecd-picture, if the report is to have the pictures that the run has left,
      * else NULL; borrowed, outlives the run. */

@@ -370,6 +370,7 @@ static void run_init_turn(struct run *run)
                               .tools = run->request.tools,
                               .grace_seconds = RUN_GRACE_SECONDS,
                           });
+    run->turn.sender = run->request.sender;
     run->turn.listener.began = run_on_began;
     run->turn.listener.output = run_on_output;
     run->turn.listener.ended = run_on_ended;
@@ -427,6 +428,7 @@ void run_cancel(struct run *run)
         return;
     }
     run->client = NULL;
+    turn_orphan(&run->turn);
     if (turn_is_working(&run->turn))
         turn_stop(&run->turn, RUN_ENDED);
     else if (run->turn.state >= TURN_LISTING)

@@ -31,37 +31,58 @@ void turn_start_deadline(struct turn *turn, double seconds)
     ev_now_update(turn->loop);
     turn_set_deadline(turn, seconds);
     turn->left = 0;
+    turn->asked = 0;
     turn->is_latest = false;
     turn->latest = ev_now(turn->loop) + turn->environment->settings.max_timeout;
 }
 
-static void turn_on_pended(void *data, bool is_pending)
+/* The deadline stands still while the code waits for tools, but not beyond `latest`; while a person
+ * is asked that stands still, too. */
+static void turn_hold_deadline(struct turn *turn, enum script_wait wait)
+{
+    if (turn->left <= 0)
+        turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
+    turn->is_latest = wait != SCRIPT_WAITS_FOR_A_PERSON;
+    if (turn->is_latest)
+        turn_set_deadline(turn, turn->latest - ev_now(turn->loop));
+    else
+        ev_timer_stop(turn->loop, &turn->deadline);
+}
+
+static void turn_go_on_with_deadline(struct turn *turn)
+{
+    const double most = turn->latest - ev_now(turn->loop);
+
+    if (turn->left <= 0)
+        return;
+    turn_set_deadline(turn, turn->left < most ? turn->left : most);
+    turn->is_latest = turn->left >= most;
+    turn->left = 0;
+}
+
+static void turn_on_waits(void *data, enum script_wait wait)
 {
     struct turn *turn = data;
-    double most;
 
     if (turn->state != TURN_WORKING || (!ev_is_active(&turn->deadline) && turn->left <= 0))
         return;
     ev_now_update(turn->loop);
-    most = turn->latest - ev_now(turn->loop);
-    if (is_pending) {
-        turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
-        turn->is_latest = true;
-        turn_set_deadline(turn, most);
-    } else if (turn->left > 0) {
-        turn_set_deadline(turn, turn->left < most ? turn->left : most);
-        turn->is_latest = turn->left >= most;
-        turn->left = 0;
-    }
+    if (turn->asked > 0)
+        turn->latest += ev_now(turn->loop) - turn->asked;
+    turn->asked = wait == SCRIPT_WAITS_FOR_A_PERSON ? ev_now(turn->loop) : 0;
+    if (wait == SCRIPT_WAITS_FOR_NOTHING)
+        turn_go_on_with_deadline(turn);
+    else
+        turn_hold_deadline(turn, wait);
 }
 
 static void turn_begin_tools(struct turn *turn)
 {
     if (!turn->tools)
         return;
-    turn->tools->pended = turn_on_pended;
+    turn->tools->waits = turn_on_waits;
     turn->tools->data = turn;
-    turn->tools->ops->begin(turn->tools);
+    turn->tools->ops->begin(turn->tools, turn->sender);
 }
 
 /* Once for each turn: the account of an end that comes later has no calls. */
@@ -218,6 +239,13 @@ void turn_interrupt(struct turn *turn)
     ev_now_update(turn->loop);
     turn_set_state(turn, TURN_INTERRUPTED);
     turn->execution->interrupt(turn->execution);
+}
+
+void turn_orphan(struct turn *turn)
+{
+    turn->sender = NULL;
+    if (turn->tools)
+        turn->tools->ops->orphan(turn->tools);
 }
 
 void turn_stop(struct turn *turn, enum run_end end)

@@ -14,32 +14,29 @@
  * It ends with the run or session. Between two turns of a session all calls are refused. */
 #pragma once
 
-#include "environments/script_tools.h"
+#include "server/script_calls.h"
 
 #include <ev.h>
 
 struct environment;
-struct tool_source;
+struct principal;
+struct toolbox;
 
 enum {
-    SCRIPT_CALLS = 100,                      /* of one turn */
-    SCRIPT_CALLS_AT_ONCE = 8,                /* likewise, as the next ones */
-    SCRIPT_RESULT_BYTES = 4 * 1024 * 1024,   /* of one result */
-    SCRIPT_RESULTS_BYTES = 64 * 1024 * 1024, /* of all results */
-    SCRIPT_MESSAGES = 20 * SCRIPT_CALLS,     /* lines of all kinds */
+    SCRIPT_MESSAGES = 20 * SCRIPT_CALLS, /* of one turn: lines of all kinds */
     SCRIPT_SENT_BYTES =
         SCRIPT_RESULTS_BYTES, /* all lines together: to read them takes time of ours */
     SCRIPT_LINE_BYTES = SCRIPT_RESULT_BYTES, /* of a request */
 };
 
 struct script_channels {
-    struct ev_loop *loop;       /* borrowed */
-    struct tool_source *source; /* borrowed; NULL: no script has tools */
-    unsigned opened;            /* so far; numbers them in the log */
+    struct ev_loop *loop;    /* borrowed */
+    struct toolbox *toolbox; /* borrowed */
+    unsigned opened;         /* so far; numbers them in the log */
 };
 
-/* A channel for a script in ENVIRONMENT (borrowed; outlives it), of the client PRINCIPAL (copied).
- * DATA are the channels. NULL: it may call no tool, or there is no way for a socket to it: into a
+/* A channel for a script in ENVIRONMENT (borrowed; outlives it), of the client PRINCIPAL. DATA
+ * are the channels. NULL: it may call no tool, or there is no way for a socket to it: into a
  * container of Docker there is none. */
 struct script_tools *script_channel_open(void *data, const struct environment *environment,
-                                         const char *principal);
+                                         const struct principal *principal);

@@ -23,7 +23,6 @@
 #include "server/state_checks.h"
 #include "server/state_directory.h"
 #include "server/tool_servers.h"
-#include "server/tool_source.h"
 #include "toolbox/toolbox.h"
 
 #include <limits.h>
@@ -323,6 +322,8 @@ static void service_open_tools(struct service *service, struct config *config)
         .version = PYEXECD_VERSION,
     });
     toolbox_adopt(service->toolbox, tool_servers_read(config));
+    service->channels =
+        (struct script_channels){.loop = service->loop, .toolbox = service->toolbox};
 }
 
 char *service_find_start(const char *path, const char *state)
@@ -346,8 +347,6 @@ int service_open(struct service *service, struct config *config, enum service_ke
     };
     if (!service->loop)
         return error_set(err, ERROR_SYSTEM, "cannot make an event loop");
-    service->channels =
-        (struct script_channels){.loop = service->loop, .source = tool_source_open(service->loop)};
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     process_host_try_sandbox(service->host);
@@ -510,7 +509,6 @@ void service_close(struct service *service)
     toolbox_free(service->toolbox);
     process_host_free(service->host);
     instance_free(service->instance);
-    tool_source_close(service->channels.source);
     workplace_free(service->workplace);
     free(service->picture_helper);
     free(service->start);

@@ -233,6 +233,16 @@ enum tool_approval server_settings_approval(const struct server_settings *settin
     return TOOL_APPROVAL_WRITES;
 }
 
+bool server_settings_asks(const struct server_settings *settings, const char *tool,
+                          const json_t *annotations)
+{
+    const enum tool_approval approval = server_settings_approval(settings, tool);
+
+    if (approval == TOOL_APPROVAL_WRITES)
+        return !json_is_true(json_object_get(annotations, "readOnlyHint"));
+    return approval == TOOL_APPROVAL_ALWAYS;
+}
+
 const char *tool_approval_name(enum tool_approval approval)
 {
     assert(approval < ARRAY_SIZE(TOOL_APPROVALS));

@@ -54,6 +54,11 @@ bool server_settings_has_secret(const struct server_settings *settings);
 /* True when the operator lets scripts call TOOL. */
 bool server_settings_allow(const struct server_settings *settings, const char *tool);
 
+/* True when a person is to be asked before TOOL is called, whose list says ANNOTATIONS (may be
+ * NULL). */
+bool server_settings_asks(const struct server_settings *settings, const char *tool,
+                          const json_t *annotations);
+
 /* Whether a person is asked before TOOL is called: by its name, else by the pattern that it fits
  * first. */
 enum tool_approval server_settings_approval(const struct server_settings *settings,

@@ -59,7 +59,8 @@ static void tool_call_finish(struct tool_call *call, json_t *result, const struc
     struct tool_calls *owner = call->owner;
 
     tool_call_end(call);
-    tool_call_log(call, result);
+    if (result || err->code != ERROR_UNAPPROVED)
+        tool_call_log(call, result);
     call->done(call, result, err);
     owner->moved(owner, doubt);
 }
@@ -187,14 +188,19 @@ static void tool_call_on_progress(struct dialogue_request *request, const json_t
 static int tool_call_ask(struct tool_call *call, struct error *err)
 {
     const struct tool_list *tools = call->owner->tools;
+    const json_t *tool = json_object_get(tools->tools, call->tool);
     AUTO_JSON json_t *fields = tool_list_make_fields(tools, call->tool, call->arguments);
     AUTO_JSON json_t *none = json_object();
     AUTO_JSON json_t *params =
         json_pack("{s:s, s:O, s:O*}", "name", call->tool, "arguments",
                   call->arguments ? call->arguments : none, "requestState", call->request_state);
 
-    if (!json_object_get(tools->tools, call->tool))
+    if (!tool)
         return error_set(err, ERROR_UNKNOWN_TOOL, "there is no tool %.100s", call->tool);
+    if (!call->is_approved && server_settings_asks(call->owner->settings, call->tool,
+                                                   json_object_get(tool, "annotations")))
+        return error_set(err, ERROR_UNAPPROVED, "a person has to approve each call of %.100s",
+                         call->tool);
     call->request.done = tool_call_on_done;
     call->request.progress = call->progress ? tool_call_on_progress : NULL;
     return dialogue_ask(call->owner->dialogue, &call->request,

@@ -25,6 +25,7 @@ struct tool_call {
     const char *tool;
     json_t *arguments; /* an object, or NULL */
     double timeout;    /* seconds; 0, or more than its server's: that */
+    bool is_approved;  /* by a person, who was shown all of the above */
 
     /* PARAMS of notifications/progress, without secrets; borrowed. May be NULL. */
     void (*progress)(struct tool_call *call, const json_t *params);
@@ -32,6 +33,7 @@ struct tool_call {
     /* The end, never from inside toolbox_call. RESULT is a CallToolResult, without secrets,
      * borrowed: whatever the tool or the server says about the call is in it (isError). NULL with
      * ERR: ERROR_TIMEOUT; ERROR_UNAVAILABLE: the server is not reached; ERROR_UNKNOWN_TOOL;
+     * ERROR_UNAPPROVED: a person has to be asked, and nothing was sent;
      * ERROR_LIMIT or ERROR_BUSY: too large, too many, too often. */
     void (*done)(struct tool_call *call, json_t *result, const struct error *err);
 

@@ -337,28 +337,20 @@ struct tool_survey_place {
     struct tool_waiter waiter;
 };
 
-static bool toolbox_asks(enum tool_approval approval, const json_t *tool)
-{
-    const json_t *annotations = json_object_get(tool, "annotations");
-
-    if (approval == TOOL_APPROVAL_WRITES)
-        return !json_is_true(json_object_get(annotations, "readOnlyHint"));
-    return approval == TOOL_APPROVAL_ALWAYS;
-}
-
 /* The description of TOOL. New reference. */
 static json_t *toolbox_describe(const struct server_settings *settings, const json_t *tool)
 {
     const char *description = json_object_get_string(tool, "description");
-    const enum tool_approval approval =
-        server_settings_approval(settings, json_object_get_string(tool, "name"));
+    const char *name = json_object_get_string(tool, "name");
+    const bool asks = server_settings_asks(settings, name, json_object_get(tool, "annotations"));
+    const enum tool_approval approval = server_settings_approval(settings, name);
     AUTO_FREE char *summary = tool_list_shorten(description ? description : "");
     json_t *told = json_pack("{s:s}", "server", settings->name);
 
     json_object_update(told, (json_t *)tool);
     json_object_set_new(told, "summary", json_string(summary));
     json_object_set_new(told, "approval", json_string(tool_approval_name(approval)));
-    json_object_set_new(told, "asks", json_boolean(toolbox_asks(approval, tool)));
+    json_object_set_new(told, "asks", json_boolean(asks));
     return told;
 }
 

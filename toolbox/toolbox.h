@@ -1,8 +1,8 @@
 /* The MCP servers of the operator whose tools scripts may call: `tools` in the configuration.
  *
  * A server is reached at its first use. It has one instance for all principals; with `instance:
- * caller` each principal has its own. Nothing here asks a person: who calls must have
- * done so where a tool's `asks` is true. */
+ * caller` each principal has its own. Nothing here asks a person: a call of a tool
+ * whose `asks` is true fails, unless who calls says that it is approved. */
 #pragma once
 
 #include "base/error.h"

@@ -538,19 +538,26 @@ class _Tool:
 
 
 class _Server:
-    def __init__(self, name):
+    def __init__(self, name, reason=None):
         self._name = name
+        self._reason = reason  # why it cannot be reached
         self._tools = {}
+
+    def _look(self):
+        if self._reason:
+            raise Unavailable(f"{self._name}: {self._reason}")
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        _unnoticed(self._look)
         found = self._tools.get(name) or _by_attribute(name, self._tools)
         if found is None:
             raise AttributeError(f"server {self._name!r} has no tool {name!r}" + _hint(name, self._tools))
         return found
 
     def __getitem__(self, name):
+        _unnoticed(self._look)
         if name not in self._tools:
             raise KeyError(f"server {self._name!r} has no tool {name!r}" + _hint(name, self._tools))
         return self._tools[name]
@@ -564,8 +571,11 @@ class _Server:
     def __dir__(self):
         return [_folded(name) if not name.isidentifier() else name for name in self._tools]
 
+    def _line(self):
+        return f"{self._name}: {self._reason or f'{len(self)} tools'}"
+
     def __repr__(self):
-        return f"<server {self._name}: {len(self._tools)} tools>"
+        return f"<server {self._line()}>"
 
 
 def _by_attribute(name, things):
@@ -591,8 +601,11 @@ def _read_all():
     while True:
         page = _connection.ask("tools/list", params, _LIST_SECONDS)
         for definition in page.get("tools") or ():
-            server, _, name = definition["name"].partition(".")
-            found.setdefault(server, _Server(server))._tools[name] = _Tool(definition)
+            server, dot, name = definition["name"].partition(".")
+            if dot:
+                found.setdefault(server, _Server(server))._tools[name] = _Tool(definition)
+            else:  # it stands for a server that cannot be reached
+                found[server] = _Server(server, definition.get("description"))
         if not page.get("nextCursor"):
             return found
         params = {"cursor": page["nextCursor"]}
@@ -604,8 +617,10 @@ def _each():
 
 def _find(name):
     server, _, rest = str(name).partition(".")
-    found = _all().get(server) or _by_attribute(server, _all())
-    tool = found and (found._tools.get(rest) or _by_attribute(rest, found._tools))
+    found = _all()[server] if server in _all() else _by_attribute(server, _all())
+    if found is not None:
+        found._look()
+    tool = None if found is None else found._tools.get(rest) or _by_attribute(rest, found._tools)
     if not tool:
         raise LookupError(f"there is no tool {name!r}" + _hint(str(name), [each._name for each in _each()]))
     return tool
@@ -701,10 +716,12 @@ def _help_text(thing):
     if isinstance(thing, _Tool):
         return thing.__doc__
     chosen = list(thing._tools.values()) if isinstance(thing, _Server) else _each()
+    servers = list(_all().values())
     if thing is None and len(chosen) > _SHOWN:
-        return "\n".join([*(f"{server._name}: {len(server)} tools" for server in _all().values()),
+        return "\n".join([*(server._line() for server in servers),
                           "tools.search(\"...\") finds tools, tools.help(\"server\") shows those of a server."])
-    return "\n".join(tool._brief() for tool in chosen)
+    lost = [server._line() for server in ([thing] if thing else servers) if server._reason]
+    return "\n".join([*(tool._brief() for tool in chosen), *lost])
 
 
 # The module
@@ -734,7 +751,8 @@ class _Module(type(_sys)):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(f"module 'tools' has no attribute {name!r}")
-        found = _unnoticed(_all).get(name) or _by_attribute(name, _all())
+        servers = _unnoticed(_all)
+        found = servers[name] if name in servers else _by_attribute(name, servers)
         if found is None:
             raise AttributeError(f"there is no server {name!r}" + _hint(name, _all()))
         return found

@@ -198,6 +198,7 @@ static void notebook_on_looked(struct turn *turn)
     directory_look_note(&turn->look);
     cell_note_usage_before(cell);
     cell->sent_at = clock_seconds();
+    turn->sender = cell->request.sender;
     turn_work(turn, cell->request.timeout);
     if (notebook->channel.fd < 0)
         turn_start_deadline(turn, NOTEBOOK_GRACE_SECONDS); /* it is ending */
@@ -406,8 +407,10 @@ void cell_cancel(struct cell *cell)
     } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {
         environment_forget_waiter(&notebook->waiter);
         notebook_conclude(notebook);
-    } else if (notebook->turn.state == TURN_WORKING) {
-        turn_interrupt(&notebook->turn);
+    } else {
+        turn_orphan(&notebook->turn);
+        if (notebook->turn.state == TURN_WORKING)
+            turn_interrupt(&notebook->turn);
     }
 }
 

@@ -43,6 +43,7 @@ struct cell_request {
     json_t *imports; /* as in a run: the imports of the code, or NULL; a reference is kept */
     struct recurrence *recurrence; /* as in a run, for the cell that starts the Python; borrowed
                                       until then, or until it is cancelled */
+    struct script_sender *sender;  /* as in a run */
     void *data;                    /* borrowed */
 
     /* As in a run; or NULL. */

@@ -180,6 +180,7 @@ static int command_tools_call(struct tools_command *command)
         .server = server,
         .tool = name,
         .arguments = arguments,
+        .is_approved = true,
         .progress = command_tools_on_progress,
         .done = command_tools_on_called,
     };

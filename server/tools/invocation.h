@@ -63,6 +63,14 @@ struct invocation_result {
     json_t *state;       /* kept for the next round, or NULL; owned */
 };
 
+/* A question to the client's user while the invocation goes on; embedded in the work of the entry.
+ */
+struct invocation_aside {
+    /* ANSWER is the result of elicitation/create, borrowed. NULL: there is none, because of WHY_NOT
+     * (static storage). Never from inside invocation_ask_aside. */
+    void (*answered)(struct invocation_aside *aside, const json_t *answer, const char *why_not);
+};
+
 enum invocation_phase {
     INVOCATION_NEW,
     INVOCATION_FOUND,   /* its entry is known */
@@ -102,6 +110,12 @@ struct invocation {
 
     /* The user is done with the page ID. NULL: the client does not want to know. */
     void (*page_done)(struct invocation *invocation, const char *id);
+
+    /* See invocation_ask_aside; QUESTION (taken) is {method, params}. NULL: the client cannot be
+     * asked. */
+    const char *(*ask_aside)(struct invocation *invocation, struct invocation_aside *aside,
+                             json_t *question);
+    void (*withdraw_aside)(struct invocation *invocation);
 
     /* The end of a pending invocation. ERR: the work could not be done; else NULL. */
     void (*done)(struct invocation *invocation, const struct error *err);
@@ -181,6 +195,12 @@ void invocation_ask_page(struct invocation *invocation, const char *key, const c
 
 /* Tells the client of a pending INVOCATION that its user is done with the page ID. */
 void invocation_finish_page(struct invocation *invocation, const char *id);
+
+/* Asks the client's user to fill in a form while INVOCATION goes on, one at a time. NULL: ASIDE is
+ * answered, unless it is withdrawn. Else why the client is not asked; static storage. */
+const char *invocation_ask_aside(struct invocation *invocation, struct invocation_aside *aside,
+                                 const char *message, json_t *schema);
+void invocation_withdraw_aside(struct invocation *invocation);
 
 /* The answer to the question KEY: the result of its method, an object; NULL: none yet. Borrowed. */
 const json_t *invocation_answer(const struct invocation *invocation, const char *key);

@@ -1,8 +1,9 @@
-"""Scripts that call tools of the operator: the program `pyexecd-with-tools` has some for tests (tests/fixture/tool_source.c)."""
+"""Scripts that call tools of the operator: those of tools_upstream.py, which is a server of tools as others are."""
 
 import contextlib
 import os
 import pathlib
+import sys
 
 import pytest
 
@@ -10,20 +11,23 @@ import client
 import leftovers
 from sessions import Session, call
 
-PROGRAM = pathlib.Path(os.environ["PYEXECD"]).parent / "pyexecd-with-tools"
+UPSTREAM = [sys.executable, str(pathlib.Path(__file__).with_name("tools_upstream.py"))]
+TOOLS = {"test": {"command": UPSTREAM}}
 ENVIRONMENTS = {"sandbox": {"type": "system"}, "fresh": {"type": "system", "start": "fresh"},
-                "cold": {"type": "system", "start": "cold"}, "none": {"type": "system", "isolation": "none"},
-                "bare": {"type": "system"}}
-EVERY = ["sandbox", "fresh", "cold", "none"]
+                "cold": {"type": "system", "start": "cold"}, "none": {"type": "system", "isolation": "none"}}
+EVERY = list(ENVIRONMENTS)
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="this build has no program with tools")
+
+def with_tools(environments, tools=("test",)):
+    return {name: {**definition, "tools": list(tools)} for name, definition in environments.items()}
 
 
 @contextlib.contextmanager
-def serve(**more):
-    config = {"environments": ENVIRONMENTS, "default_environment": "sandbox", "sessions": {}, **more}
-    with client.Server(config=config, command=[str(PROGRAM)]) as server:
-        server.initialize()
+def serve(environments=ENVIRONMENTS, tools=TOOLS, capabilities=None, revision=client.wire.NEWEST_LEGACY, **more):
+    config = {"environments": {**with_tools(environments, tools), "bare": {"type": "system"}}, "tools": tools,
+              "default_environment": next(iter(environments)), "sessions": {}, **more}
+    with client.Server(config=config) as server:
+        server.initialize(revision, capabilities)
         yield server
 
 
@@ -124,24 +128,29 @@ print(tools.map(tools.test.sleep, [{'seconds': 2}] * 8), time.monotonic() - bega
     assert shown(server, code) == f"{['slept'] * 8} True"
 
 
-def test_failures_have_their_kinds(server):
+def test_failures_have_their_kinds():
+    tools = {**TOOLS, "slow": {"command": UPSTREAM, "timeout": 1}, "lost": {"command": ["/nonexistent/program"]}}
     code = """
 import tools
-for kind in range(4):
+from tools import lost
+for call in (lambda: tools.test.write(text="x"), tools.slow.hang, tools.test.die, lambda: lost.anything(),
+             lambda: tools.call("lost.anything"), lambda: tools.test.big(bytes=5 << 20), tools.test.fail):
     try:
-        tools.test.refuse(kind=kind)
+        call()
     except tools.ToolError as error:
         print(type(error).__name__, error)
-try:
-    tools.test.fail()
-except tools.ToolError as error:
-    print(type(error).__name__, error)
 """
-    result = result_of(server, code)
-    assert result["stdout"].splitlines() == [
-        *(f"{name} test.refuse: it is refused" for name in ("Denied", "Timeout", "Unavailable", "LimitReached")),
-        "ToolError test.fail: it says no"]
-    assert result["tools"]["test.refuse"]["errors"] == 4 and result["tools"]["test.fail"]["errors"] == 1
+    with serve(tools=tools) as server:
+        result = result_of(server, code)
+        kinds = ["Denied test.write: ", "Timeout slow.hang: slow: it has not answered", "Unavailable test.die: test: ",
+                 "Unavailable lost: ", "Unavailable lost: ", "LimitReached test.big: the result has ",
+                 "ToolError test.fail: it says no"]
+        lines = result["stdout"].splitlines()
+        assert [line[:len(kind)] for line, kind in zip(lines, kinds)] == kinds, lines + [result["stderr"]]
+        assert len(lines) == len(kinds)
+        assert "/nonexistent/program" in lines[3] or "No such file" in lines[3]
+        assert all(result["tools"][f"test.{name}"]["errors"] == 1 for name in ("write", "die", "big", "fail"))
+        assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
 
 
 def test_an_upstream_cannot_choose_the_kind_of_an_error(server):
@@ -277,7 +286,7 @@ def test_a_session_with_tools_is_not_copied(server):
 
 
 def test_code_blocks_call_tools():
-    with serve(environments={"it": {"type": "system"}}, default_environment="it", code_blocks={}) as server:
+    with serve(environments={"it": {"type": "system"}}, code_blocks={}) as server:
         blocks = [{"language": "python", "code": f"import tools; print(tools.test.echo(n={n}))"} for n in range(2)]
         text = server.call_tool("run_code_blocks", {"blocks": blocks})["content"][0]["text"]
         assert "output: {'n': 0}" in text and "output: {'n': 1}" in text

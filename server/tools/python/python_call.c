@@ -22,6 +22,7 @@
 #include "server/tools/python/python_offer.h"
 #include "server/tools/python/python_output.h"
 #include "server/tools/python/python_progress.h"
+#include "server/tools/python/python_sender.h"
 #include "server/tools/python/python_session.h"
 #include "server/tools/python/run_account.h"
 #include "server/tools/trace.h"
@@ -57,6 +58,7 @@ struct python_call {
     char *session;     /* owned: the handle of the session */
     struct python_progress progress;
     struct python_output output;
+    struct python_sender sender;
     python_done_fn done;
 };
 
@@ -91,6 +93,7 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
     python_output_init(&call->output, invocation, host->settings.loop);
+    python_sender_init(&call->sender, invocation, &call->progress);
     return call;
 }
 
@@ -312,7 +315,7 @@ static struct recurrence *python_call_recurrence(const struct python_call *call)
 static struct script_tools *python_call_open_tools(const struct python_call *call)
 {
     return python_host_open_tools(call->host, call->setting.environment,
-                                  call->invocation->caller->principal->name);
+                                  call->invocation->caller->principal);
 }
 
 static struct run *python_call_submit_in(struct python_call *call,
@@ -344,6 +347,7 @@ static struct run *python_call_submit_in(struct python_call *call,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
             .tools = tools,
+            .sender = &call->sender.sender,
             .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
             .data = call,
             .progress = python_call_on_step,
@@ -406,6 +410,7 @@ static int python_call_submit_cell(struct python_call *call, struct notebook *no
             .files = call->request.files,
             .imports = imports,
             .recurrence = python_call_changes_variables(call) ? NULL : python_call_recurrence(call),
+            .sender = &call->sender.sender,
             .data = call,
             .progress = python_call_on_step,
             .done = python_call_on_done,

@@ -36,7 +36,7 @@ const char *python_host_picture_helper(const struct python_host *host,
 
 struct script_tools *python_host_open_tools(const struct python_host *host,
                                             const struct environment *environment,
-                                            const char *principal)
+                                            const struct principal *principal)
 {
     const struct python_settings *settings = &host->settings;
 

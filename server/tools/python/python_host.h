@@ -37,7 +37,7 @@ struct python_settings {
     /* The tools that a script in ENVIRONMENT, of the client PRINCIPAL, may call; owned by the
      * caller. NULL: there are none. May itself be NULL. */
     struct script_tools *(*open_tools)(void *data, const struct environment *environment,
-                                       const char *principal);
+                                       const struct principal *principal);
     void *tools_data; /* borrowed */
 };
 
@@ -70,7 +70,7 @@ char *python_host_instruct(void *data, const struct principal *principal, bool *
 /* The tools of the operator for a script of PRINCIPAL in ENVIRONMENT; see above. */
 struct script_tools *python_host_open_tools(const struct python_host *host,
                                             const struct environment *environment,
-                                            const char *principal);
+                                            const struct principal *principal);
 
 /* Harmless for NULL. */
 void python_host_free(struct python_host *host);

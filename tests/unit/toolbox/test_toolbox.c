@@ -114,6 +114,7 @@ static void start(struct trial *trial, struct one_call *one, const char *tool, j
     one->call.server = "fake";
     one->call.tool = tool;
     one->call.arguments = arguments;
+    one->call.is_approved = true;
     one->call.progress = on_progress;
     one->call.done = on_done;
     if (toolbox_call(trial->toolbox, &REACH, &one->call, &err) < 0)
@@ -415,6 +416,31 @@ static void test_the_tools_are_listed(void **state)
     trial_end(&trial);
 }
 
+/* Not even a program that has just been started, whose list is not known yet, gets it. */
+static void test_what_a_person_must_approve_is_not_sent_without(void **state)
+{
+    struct trial trial;
+    struct one_call one = {.call = {.server = "fake", .tool = "env", .done = on_done}};
+    struct error err = ERROR_INIT;
+
+    trial_begin(&trial, state, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    for (int i = 0; i < 2; i++) {
+        one.is_done = false;
+        assert_int_equal(toolbox_call(trial.toolbox, &REACH, &one.call, &err), 0);
+        TURN_UNTIL(trial.bench->loop, one.is_done);
+        assert_null(one.result);
+        assert_int_equal(one.err.code, ERROR_UNAPPROVED);
+    }
+    one.is_done = false;
+    one.call.is_approved = true;
+    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &one.call, &err), 0);
+    TURN_UNTIL(trial.bench->loop, one.is_done);
+    assert_non_null(one.result);
+    json_decref(one.result);
+    trial_end(&trial);
+}
+
 static void test_a_list_without_an_end_is_given_up(void **state)
 {
     struct trial trial;
@@ -574,6 +600,7 @@ int main(void)
         TEST(test_a_cancelled_call_is_not_told),
         TEST(test_children_of_a_server_end_with_it),
         TEST(test_the_tools_are_listed),
+        TEST(test_what_a_person_must_approve_is_not_sent_without),
         TEST(test_a_list_without_an_end_is_given_up),
         TEST(test_a_program_that_is_not_there_is_named),
         TEST(test_a_variable_that_is_not_set_is_an_error),
