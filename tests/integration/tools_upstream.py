@@ -11,6 +11,7 @@
     odd {...}          a tool whose schema cannot be compiled
     write {text}       a tool that does not only read
     secret {}          the variable SECRET
+    process {}         a name of its process, which no other has
 """
 
 import base64
@@ -21,6 +22,7 @@ import threading
 
 SCHEMA = {"type": "object", "properties": {"seconds": {"type": "number"}, "bytes": {"type": "integer"}}}
 PICTURE = base64.b64encode(bytes(range(16))).decode()
+OWN_NAME = os.urandom(8).hex()
 out = threading.Lock()
 pending = {}  # events that end the calls, by id
 
@@ -31,7 +33,7 @@ def tool(name, schema=SCHEMA, reads=True):
 
 
 TOOLS = [tool("echo", {**SCHEMA, "additionalProperties": True}),
-         *(tool(name) for name in ("sleep", "hang", "big", "picture", "fail", "held", "die", "secret")),
+         *(tool(name) for name in ("sleep", "hang", "big", "picture", "fail", "held", "die", "secret", "process")),
          tool("odd", {"type": "object", "properties": {"a": {"type": "nonsense"}}}),
          tool("write", {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}, reads=False)]
 
@@ -69,6 +71,8 @@ def act(key, name, arguments, meta):
         return {"content": [], "structuredContent": len(pending) - 1}
     if name == "die":
         os._exit(1)
+    if name == "process":
+        return text(OWN_NAME)
     if name == "secret":
         return text(f"it is {os.environ.get('SECRET')}")
     return {"content": [], "structuredContent": arguments}
