@@ -1,7 +1,7 @@
 /* The tools of the operator that a script may call: what a turn knows of them.
  *
- * The script has the one end of a socket (process_command.tools); the other end, the calls and
- * their limits belong to who embeds this. Calls are possible while code has its turn. */
+ * The script has the one end of a socket (process_command.tools); the owner of this has
+ * the other end, the calls and their limits. Calls are possible while code has its turn. */
 #pragma once
 
 #include <jansson.h>
@@ -9,7 +9,7 @@
 
 struct script_tools;
 
-/* What a script waits for in its calls. */
+/* The reason why a script waits. */
 enum script_wait {
     SCRIPT_WAITS_FOR_NOTHING,
     SCRIPT_WAITS_FOR_TOOLS,
@@ -34,7 +34,7 @@ struct script_question {
                      const char *reason);
 };
 
-/* The one who has sent the code of a turn; embedded. */
+/* The sender of the code of a turn; embedded. */
 struct script_sender {
     /* The code calls TOOL, "server.tool". */
     void (*called)(struct script_sender *sender, const char *tool);
@@ -60,7 +60,7 @@ struct script_tools_ops {
     void (*free)(struct script_tools *tools);
 };
 
-/* Embedded in the object of who makes it. */
+/* Embedded in its owner. */
 struct script_tools {
     const struct script_tools_ops *ops;
     int descriptor; /* the end of the script */

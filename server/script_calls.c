@@ -88,7 +88,7 @@ struct tool_reach script_calls_reach(const struct script_calls *calls)
     return (struct tool_reach){
         .principal = calls->principal,
         .environment = (const char *const *)calls->environment->settings.tools,
-        .token = limits_find(calls->limits, calls->principal)->tools,
+        .token = calls->limits ? limits_find(calls->limits, calls->principal)->tools : NULL,
         .is_isolated = environment_isolation(calls->environment) != ISOLATION_NONE,
     };
 }

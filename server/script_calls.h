@@ -34,7 +34,7 @@ struct script_calls {
     struct toolbox *toolbox;
     const struct environment *environment; /* that the script runs in */
     const char *principal;                 /* that it belongs to */
-    const struct limits *limits;           /* of all principals */
+    const struct limits *limits;           /* of all principals; NULL: there are none */
     struct script_tools *tools;            /* whose turn is told what the script waits for */
 
     /* Private. */
@@ -52,7 +52,7 @@ struct script_calls {
 
 void script_calls_init(struct script_calls *calls);
 
-/* What the script may reach now. Borrowed. */
+/* The servers in reach of the script at this time. Borrowed. */
 struct tool_reach script_calls_reach(const struct script_calls *calls);
 
 /* True when that is anything. */

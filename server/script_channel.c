@@ -243,3 +243,11 @@ struct script_tools *script_channel_open(void *data, const struct environment *e
     script_calls_init(&channel->calls);
     return &channel->tools;
 }
+
+json_t *script_channels_know(void *data, const struct environment *environment,
+                             const struct principal *principal)
+{
+    const struct script_channels *channels = data;
+
+    return tool_catalog_find(&channels->catalog, environment, principal);
+}

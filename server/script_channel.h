@@ -15,6 +15,7 @@
 #pragma once
 
 #include "server/script_calls.h"
+#include "server/tool_catalog.h"
 
 #include <ev.h>
 
@@ -32,7 +33,8 @@ enum {
 struct script_channels {
     struct ev_loop *loop;    /* borrowed */
     struct toolbox *toolbox; /* borrowed */
-    unsigned opened;         /* so far; numbers them in the log */
+    struct tool_catalog catalog;
+    unsigned opened; /* so far; numbers them in the log */
 };
 
 /* A channel for a script in ENVIRONMENT (borrowed; outlives it), of the client PRINCIPAL. DATA
@@ -40,3 +42,7 @@ struct script_channels {
  * container of Docker there is none. */
 struct script_tools *script_channel_open(void *data, const struct environment *environment,
                                          const struct principal *principal);
+
+/* What is known of the tools of such a script; see tool_catalog_find. DATA are the channels. */
+json_t *script_channels_know(void *data, const struct environment *environment,
+                             const struct principal *principal);

@@ -322,8 +322,8 @@ static void service_open_tools(struct service *service, struct config *config)
         .version = PYEXECD_VERSION,
     });
     toolbox_adopt(service->toolbox, tool_servers_read(config));
-    service->channels =
-        (struct script_channels){.loop = service->loop, .toolbox = service->toolbox};
+    service->channels = (struct script_channels){
+        .loop = service->loop, .toolbox = service->toolbox, .catalog.toolbox = service->toolbox};
 }
 
 char *service_find_start(const char *path, const char *state)
@@ -437,6 +437,7 @@ void service_stop(struct service *service)
         notebooks_stop(service->notebooks);
     if (service->catalog)
         catalog_stop(service->catalog);
+    tool_catalog_deinit(&service->channels.catalog);
     if (service->toolbox)
         toolbox_stop(service->toolbox);
     if (service->host)

@@ -1,5 +1,6 @@
 /* The client's side of MCP, over a link: handshake, requests, their answers and their progress. It
- * speaks all revisions: the newest, whose requests stand alone, and those with `initialize`. */
+ * speaks all revisions: the newest, whose requests stand alone, and the older ones, with
+ * `initialize`. */
 #pragma once
 
 #include "base/list.h"

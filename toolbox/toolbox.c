@@ -452,7 +452,8 @@ enum outcome toolbox_survey(struct toolbox *toolbox, const struct tool_reach *re
         struct toolbox_entry *entry = CONTAINER_OF(link, struct toolbox_entry, link);
 
         if (!toolbox_entry_is_reached(entry, reach) ||
-            (survey->only && strcmp(survey->only, entry->settings->name) != 0))
+            (survey->only && strcmp(survey->only, entry->settings->name) != 0) ||
+            (survey->are_shared && entry->settings->by_caller))
             continue;
         survey->places[survey->count].survey = survey;
         tool_survey_look(toolbox, reach, entry, &survey->places[survey->count++]);

@@ -75,6 +75,7 @@ struct tool_survey {
     double timeout; /* seconds to wait for servers that have to be reached first */
     void (*done)(struct tool_survey *survey);
     const char *only; /* borrowed until toolbox_survey returns: the name of one server; or NULL */
+    bool are_shared;  /* servers with an instance for each principal are left out */
 
     /* Results, owned until tool_survey_deinit. */
     json_t *tools;    /* array of objects: server, name, title, summary (a sentence), description,

@@ -418,6 +418,18 @@ def _hint(name, names):
     return f"; did you mean {near!r}?" if near else ""
 
 
+def _word(name):
+    return name if name.isidentifier() else repr(name)
+
+
+def _sentence(text):
+    """The first sentence of the TEXT of a server, on one line; invisible characters are named."""
+    import re
+
+    text = " ".join(re.split(r"\n\s*\n|(?<=[.!?])\s+(?![a-z])", text.strip())[0].split())[:200]
+    return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in text)
+
+
 class _Tool:
     def __init__(self, definition):
         self._name = definition["name"]
@@ -503,7 +515,7 @@ class _Tool:
         parts = []
         for name in self._order:
             schema = self._properties[name]
-            part = f"{name}: {_type_text(schema)}"
+            part = f"{_word(name)}: {_type_text(schema)}"
             if name not in self._required:
                 part += f" = {schema.get('default')!r}"
             parts.append(part)
@@ -512,7 +524,7 @@ class _Tool:
 
     def _describe(self):
         lines = [self._line(), "", self._text] if self._text else [self._line()]
-        told = [f"    {name}: {schema['description']}" for name, schema in self._properties.items()
+        told = [f"    {_word(name)}: {_sentence(schema['description'])}" for name, schema in self._properties.items()
                 if isinstance(schema.get("description"), str)]
         return "\n".join([*lines, *([""] + told if told else [])])
 

@@ -31,8 +31,8 @@ bool aside_ask(struct aside *aside, struct mcp_request *request, struct invocati
 /* The client's answer to question NUMBER. False: it is not this one. */
 bool aside_take(struct aside *aside, unsigned number, json_t *result, const struct error *err);
 
-/* Withdraws the question, if there is one; nobody is told here ... */
+/* Withdraws the question, if there is one; `answered` does not come. */
 void aside_withdraw(struct aside *aside);
 
-/* ... or who waits is told WHY_NOT. */
+/* Withdraws it, too, and answers it with WHY_NOT. */
 void aside_give_up(struct aside *aside, const char *why_not);
