@@ -454,8 +454,6 @@ static struct script_offer *script_offer_new(struct script_calls *calls, char *n
     return offer;
 }
 
-/* A server may have a schema that cannot be compiled: its tool takes any arguments then, and checks
- * them itself. */
 static int script_offer_register(struct script_offer *offer, struct registry *registry,
                                  const json_t *definition, struct error *err)
 {
@@ -465,17 +463,12 @@ static int script_offer_register(struct script_offer *offer, struct registry *re
         .input_schema = json_incref(json_object_get(definition, "inputSchema")),
         .output_schema = json_incref(json_object_get(definition, "outputSchema")),
         .annotations = json_incref(json_object_get(definition, "annotations")),
+        .is_foreign = true,
         .data = offer,
         .start = script_offer_start,
         .cancel = script_offer_cancel,
     };
-    struct error first = ERROR_INIT;
 
-    if (tool_register_function(registry, &tool, &first) == 0)
-        return 0;
-    tool.input_schema = json_pack("{s:s}", "type", "object");
-    tool.output_schema = NULL;
-    tool.annotations = NULL;
     return tool_register_function(registry, &tool, err);
 }
 

@@ -2,17 +2,23 @@
 
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import time
 
 import pytest
 
 import installed
 import ports
+
+sys.path.append(str(installed.ROOT / "tests" / "integration"))
+import client  # noqa: E402
+from sessions import Session  # noqa: E402
 
 DEPS = pathlib.Path(__file__).resolve().parents[2] / ".deps"
 NODE = DEPS / "node" / "bin" / "node"
@@ -142,3 +148,76 @@ def test_npx_and_its_children_end_with_the_server(tmp_path):
     assert str(tmp_path) in tools.text("files.list_allowed_directories")
     assert not [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
                 if tmp_path.name.encode() in path.read_bytes()]
+
+
+# Scripts
+
+EVERYTHING = """
+import base64, hashlib, json, os
+import tools
+from tools import everything
+print(everything.echo(message="x"))
+picture = everything.get_tiny_image()[1]
+print(picture.mime_type, hashlib.sha256(picture.data).hexdigest(), picture.save())
+print(everything.get_resource_links(count=1)[1]["type"])
+print(everything.get_resource_reference(resourceType="Blob", resourceId=1)[1])
+print(everything.get_structured_content(location="Chicago")["conditions"])
+print(everything.get_sum(a=20, b=22))
+print(tools.map(lambda n: everything.get_sum(a=n, b=n), range(4), parallel=4))
+try:
+    everything.echo(mesage="x")
+except TypeError as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+def lines_of(text):
+    lines = text.splitlines()
+    assert lines[0] == "Echo: x", text
+    assert re.fullmatch("image/png [0-9a-f]{64} picture-[0-9]+.png", lines[1]), text
+    assert lines[2] == "resource_link"
+    assert lines[3].startswith("<")
+    assert lines[5].startswith("The sum of 20 and 22 is 42")
+    assert lines[-1] == "everything.echo has no argument 'mesage'; did you mean 'message'?"
+    return lines[1].split()[1]
+
+
+@contextlib.contextmanager
+def scripts(everything, **more):
+    config = {"tools": {"everything": {**everything, "approval": "never"}}, "default_environment": "system",
+              "sessions": {}, "code_blocks": {}, "max_timeout": 120, "timeout": 100, "environments": {
+                  "system": {"type": "system", "tools": ["everything"]},
+                  "none": {"type": "system", "isolation": "none", "tools": ["everything"]},
+                  "venv": {"type": "venv", "tools": ["everything"]}}, **more}
+    with client.Server(config=config) as server:
+        server.initialize()
+        yield server
+
+
+def digest_in(server, tmp_path):
+    """Of the picture, as a call by hand brings it."""
+    tools = Tools(tmp_path, everything={"command": node("everything")})
+    (picture,) = [block for block in tools.call("everything.get-tiny-image")["content"] if block["type"] == "image"]
+    return hashlib.sha256(base64.b64decode(picture["data"])).hexdigest()
+
+
+def test_scripts_call_everything_wherever_they_run(tmp_path):
+    with scripts({"command": node("everything")}) as server:
+        digest = digest_in(server, tmp_path)
+        for environment in ("system", "system", "none", "venv"):
+            result = server.call_tool("run_python", {"code": EVERYTHING, "environment": environment}, timeout=PATIENCE)
+            told = result["structuredContent"]
+            assert lines_of(told["stdout"]) == digest, told["stderr"]
+            assert told["tools"]["everything.get-sum"]["calls"] == 5
+        session = Session(server, "import tools")
+        session.run(EVERYTHING)
+        assert lines_of(session.result["stdout"]) == digest
+        blocks = [{"language": "python", "code": EVERYTHING}]
+        text = server.call_tool("run_code_blocks", {"blocks": blocks}, timeout=PATIENCE)["content"][0]["text"]
+        assert digest in text
+
+
+def test_scripts_call_everything_over_http(tmp_path):
+    with served(*node("everything", "streamableHttp")) as url, scripts({"url": url}) as server:
+        told = server.call_tool("run_python", {"code": EVERYTHING}, timeout=PATIENCE)["structuredContent"]
+        assert lines_of(told["stdout"]) == digest_in(server, tmp_path), told["stderr"]

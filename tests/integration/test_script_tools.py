@@ -170,6 +170,19 @@ def test_a_tool_with_an_odd_schema_takes_anything(server):
     assert shown(server, "import tools; print(tools.test.odd(a=[1]), sorted(tools))") == "{'a': [1]} ['test']"
 
 
+def test_schemas_of_older_drafts_are_checked_here_too(server):
+    code = """
+import tools
+print(tools._connection.ask("tools/call", {"name": "test.old", "arguments": {"n": "x"}})["content"][0]["text"])
+try:
+    tools.test.old(m=1)
+except TypeError as error:
+    print(str(error).splitlines()[0])
+"""
+    lines = shown(server, code).splitlines()
+    assert "must be integer" in lines[0] and lines[-1] == "test.old has no argument 'm'"
+
+
 def test_a_run_has_a_hundred_calls(server):
     code = """
 import tools

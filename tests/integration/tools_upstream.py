@@ -8,6 +8,7 @@
     fail {}            a tool that says no
     held {}            how many calls are pending
     die {}             ends the server
+    old {n}            a tool whose schema is of an older draft
     odd {...}          a tool whose schema cannot be compiled
     write {text}       a tool that does not only read
     secret {}          the variable SECRET
@@ -35,6 +36,8 @@ def tool(name, schema=SCHEMA, reads=True):
 TOOLS = [tool("echo", {**SCHEMA, "additionalProperties": True}),
          *(tool(name) for name in ("sleep", "hang", "big", "picture", "fail", "held", "die", "secret", "process")),
          tool("odd", {"type": "object", "properties": {"a": {"type": "nonsense"}}}),
+         tool("old", {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+                      "properties": {"n": {"type": "integer"}}}),
          tool("write", {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}, reads=False)]
 
 
