@@ -101,7 +101,7 @@ static int command_tools_describe(struct tools_command *command)
     AUTO(tool_survey_deinit) struct tool_survey survey = {0};
     AUTO_FREE char *server = NULL;
     const char *name;
-    const json_t *tool;
+    const json_t *tool = NULL;
     struct error err = ERROR_INIT;
     int status;
 

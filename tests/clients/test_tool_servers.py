@@ -221,3 +221,23 @@ def test_scripts_call_everything_over_http(tmp_path):
     with served(*node("everything", "streamableHttp")) as url, scripts({"url": url}) as server:
         told = server.call_tool("run_python", {"code": EVERYTHING}, timeout=PATIENCE)["structuredContent"]
         assert lines_of(told["stdout"]) == digest_in(server, tmp_path), told["stderr"]
+
+
+def test_the_page_is_right(tmp_path):
+    """The program and the configuration of docs/tools.md, with the packages that are here."""
+    page = (installed.ROOT / "docs" / "tools.md").read_text()
+    config, program = re.findall(r"```(?:yaml|python)\n(.*?)```", page, re.DOTALL)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.txt").write_text("four")
+    (data / "b.txt").write_text("sixsix")
+    command = json.dumps(node("filesystem", data))
+    path = tmp_path / "config.yaml"
+    path.write_text(config.replace('[npx, -y, "@modelcontextprotocol/server-filesystem", /srv/data]', command))
+    path.chmod(0o600)
+    assert command in path.read_text()
+    with client.Server("--config", str(path)) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": program.replace("/srv/data", str(data))}, timeout=PATIENCE)
+        told = result["structuredContent"]
+        assert told["stdout"] == "{'a.txt': 4, 'b.txt': 6}\n", told["stderr"]

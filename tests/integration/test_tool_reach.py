@@ -158,3 +158,40 @@ def test_the_log_has_a_line_for_each_call_without_arguments():
         (line,) = [line for line in log.splitlines() if "tool called" in line]
         assert "server=test tool=echo" in line and "end=success" in line
         assert "what-was-asked" not in log
+
+
+@pytest.mark.plain
+def test_an_answer_of_a_gigabyte_is_a_limit_and_not_kept():
+    """While it comes, others are served; the next call works."""
+    with serve_with({"a": system("test", timeout=60)}, TOOLS) as server:
+        server.initialize()
+        code = """
+import tools
+for mebibytes in (1, 5, 1024, 1):
+    try:
+        print(len(tools.test.flood(mebibytes=mebibytes)) >> 20)
+    except tools.LimitReached as error:
+        print(type(error).__name__)
+"""
+        shown(server, "import tools; tools.test.flood(mebibytes=3)")
+        pid = server.process.pid
+        can_measure = leftovers.reset_peak(pid) and not leftovers.sanitized()
+        before = leftovers.status_kib(pid, "VmRSS")
+        assert shown(server, code).splitlines() == ["1", "LimitReached", "LimitReached", "1"]
+        if can_measure:
+            assert leftovers.status_kib(pid, "VmHWM") - before < 64 * 1024
+
+
+def test_a_server_that_never_ends_its_answer_is_left(tmp_path):
+    with serve_with({"a": system("far")}, {"far": {"command": [sys.executable, str(FAKE), "2025-11-25"], "timeout": 20,
+                                                   "approval": "never"}}) as server:
+        server.initialize()
+        code = """
+import tools
+for call in (tools.far.long_line, tools.far.huge, tools.far.echo):
+    try:
+        print(call()["arguments"])
+    except tools.ToolError as error:
+        print(type(error).__name__)
+"""
+        assert shown(server, code).splitlines()[1:] == ["LimitReached", "{}"]

@@ -4,6 +4,7 @@
     sleep {seconds}    the text "slept", after a while, and progress before
     hang {}            never ends by itself
     big {bytes}        a text of that length
+    flood {mebibytes}  a text of that length, which is never whole in memory
     picture {}         an image of 16 bytes
     fail {}            a tool that says no
     held {}            how many calls are pending
@@ -21,7 +22,8 @@ import os
 import sys
 import threading
 
-SCHEMA = {"type": "object", "properties": {"seconds": {"type": "number"}, "bytes": {"type": "integer"}}}
+SCHEMA = {"type": "object", "properties": {"seconds": {"type": "number"}, "bytes": {"type": "integer"},
+                                           "mebibytes": {"type": "integer"}}}
 PICTURE = base64.b64encode(bytes(range(16))).decode()
 OWN_NAME = os.urandom(8).hex()
 out = threading.Lock()
@@ -34,7 +36,7 @@ def tool(name, schema=SCHEMA, reads=True):
 
 
 TOOLS = [tool("echo", {**SCHEMA, "additionalProperties": True}),
-         *(tool(name) for name in ("sleep", "hang", "big", "picture", "fail", "held", "die", "secret", "process")),
+         *(tool(name) for name in ("sleep", "hang", "big", "flood", "picture", "fail", "held", "die", "secret", "process")),
          tool("odd", {"type": "object", "properties": {"a": {"type": "nonsense"}}}),
          tool("old", {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
                       "properties": {"n": {"type": "integer"}}}),
@@ -81,8 +83,21 @@ def act(key, name, arguments, meta):
     return {"content": [], "structuredContent": arguments}
 
 
+def flood(key, mebibytes):
+    with out:
+        sys.stdout.write('{"jsonrpc": "2.0", "id": %s, "result": {"content": [{"type": "text", "text": "' % json.dumps(key))
+        for _ in range(mebibytes):
+            sys.stdout.write("x" * (1 << 20))
+        sys.stdout.write('"}]}}\n')
+        sys.stdout.flush()
+
+
 def handle(message):
     params = message["params"]
+    if params["name"] == "flood":
+        pending.pop(message["id"])
+        flood(message["id"], params["arguments"]["mebibytes"])
+        return
     try:
         result = act(message["id"], params["name"], params.get("arguments", {}), params.get("_meta", {}))
     finally:
