@@ -2,7 +2,7 @@
  *
  * A channel is a socket. The script's end is inherited by its Python, where the module `tools`
  * (base/starter/tools.py) is a client of MCP. Our end is served as every connection is, by a server
- * with no other tools than those of this script. So a script can do with its end what it could do
+ * with the tools of this script alone. So a script can do with its end what it could do
  * by the module, and no more: it names a tool and its arguments. The client and the environment
  * that its calls count for are known before the script begins.
  *
@@ -43,6 +43,6 @@ struct script_channels {
 struct script_tools *script_channel_open(void *data, const struct environment *environment,
                                          const struct principal *principal);
 
-/* What is known of the tools of such a script; see tool_catalog_find. DATA are the channels. */
+/* The known tools of such a script; see tool_catalog_find. DATA are the channels. */
 json_t *script_channels_know(void *data, const struct environment *environment,
                              const struct principal *principal);

@@ -1,5 +1,5 @@
-/* What is known of the tools of all servers, for the texts that models read. It is looked up when
- * the server begins and after each change of the configuration, so that these texts stay the same
+/* The known tools of all servers, for the texts that models read. They are looked up when the
+ * server begins and after each change of the configuration, so that these texts stay the same
  * from call to call. */
 #pragma once
 
@@ -18,7 +18,7 @@ struct tool_catalog {
     void *data;
 
     /* Private. */
-    json_t *tools; /* owned: an array of what a survey finds; or NULL */
+    json_t *tools; /* owned: an array, as in a survey; or NULL */
     struct tool_survey survey;
     bool is_looking;
 };

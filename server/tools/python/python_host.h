@@ -39,8 +39,9 @@ struct python_settings {
     struct script_tools *(*open_tools)(void *data, const struct environment *environment,
                                        const struct principal *principal);
 
-    /* What is known of those tools: an object with an array for each of their servers, as texts for
-     * models need it; PRINCIPAL NULL: of a client with all rights. New reference. May be NULL. */
+    /* The known ones of those tools: an object with an array for each of their servers, as texts
+     * for models need it; PRINCIPAL NULL: of a client with all rights. New reference. May be NULL.
+     */
     json_t *(*known_tools)(void *data, const struct environment *environment,
                            const struct principal *principal);
     void *tools_data; /* of both; borrowed */

@@ -1,4 +1,4 @@
-/* What a model reads about the tools that its scripts may call: their signatures, if these are
+/* The text for a model about the tools that its scripts may call: their signatures, if these are
  * short, else their names, else their servers. It is the same from call to call. */
 #pragma once
 

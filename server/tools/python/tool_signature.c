@@ -123,7 +123,7 @@ static bool signature_append_names(struct buffer *text, const json_t *types)
     return json_array_size(types) > 0;
 }
 
-/* `list[str]`, where the schema says of what. */
+/* `list[str]`, where the schema has the type of the items. */
 static void signature_append_type(struct buffer *text, const json_t *schema)
 {
     const json_t *values = json_object_get(schema, "enum");
@@ -165,7 +165,7 @@ static void signature_append_parameter(struct buffer *text, const char *name, co
         buffer_print(text, " = %s", word ? word : "None");
 }
 
-/* Parameters that are required, or those that are not. Returns how many there are now; MOST + 1:
+/* The required parameters, or the others. Returns how many there are now; MOST + 1:
  * more than are shown. */
 static size_t signature_append_parameters(struct buffer *text, const json_t *schema,
                                           bool are_required, size_t count)
