@@ -36,6 +36,8 @@ struct script_question {
 
 /* The sender of the code of a turn; embedded. */
 struct script_sender {
+    const json_t *approved; /* array of "server.tool", which may be called; or NULL */
+
     /* The code calls TOOL, "server.tool". */
     void (*called)(struct script_sender *sender, const char *tool);
 

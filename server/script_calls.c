@@ -47,7 +47,7 @@ struct script_call {
 static const struct state script_call_states[] = {
     [SCRIPT_CALL_ASKED] = {"asked", 1 << SCRIPT_CALL_QUEUED},
     [SCRIPT_CALL_QUEUED] = {"queued", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_QUESTION},
-    [SCRIPT_CALL_QUESTION] = {"question", 1 << SCRIPT_CALL_ASKED},
+    [SCRIPT_CALL_QUESTION] = {"question", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_QUEUED},
 };
 
 enum script_failure {
@@ -259,13 +259,28 @@ static void script_call_on_answered(struct script_question *question, enum scrip
     script_calls_ask_next(calls);
 }
 
+/* Somebody has said yes to the code, and was told that it calls this tool. */
+static bool script_offer_is_approved(const struct script_offer *offer)
+{
+    const struct script_sender *sender = offer->calls->sender;
+    const json_t *name;
+    size_t i;
+
+    if (offer->permitted == SCRIPT_ANSWER_YES)
+        return true;
+    json_array_foreach (sender ? sender->approved : NULL, i, name)
+        if (strcmp(json_string_value(name), offer->name) == 0)
+            return true;
+    return false;
+}
+
 /* False: CALL is over, or goes on without a question. */
 static bool script_call_ask(struct script_call *call)
 {
     struct script_calls *calls = call->offer->calls;
     const char *why_not = "a person has to approve it, and the client of this run has gone";
 
-    if (call->offer->permitted == SCRIPT_ANSWER_YES) {
+    if (script_offer_is_approved(call->offer)) {
         script_call_send_approved(call);
         return false;
     }
@@ -533,17 +548,17 @@ void script_calls_begin(struct script_calls *calls, struct script_sender *sender
     }
 }
 
+/* The code is about to be interrupted. An answer to its call would let it go on before that. */
 void script_calls_orphan(struct script_calls *calls)
 {
-    struct script_call *asking = calls->asking;
+    struct script_call *asking = STEAL_PTR(calls->asking);
 
     if (asking) {
         script_call_withdraw(asking);
-        calls->sender = NULL;
-        script_call_on_answered(&asking->question, SCRIPT_ANSWER_NONE,
-                                "the client of this run has gone");
+        script_call_set_state(asking, SCRIPT_CALL_QUEUED);
     }
     calls->sender = NULL;
+    script_calls_tell_wait(calls);
 }
 
 /* The script may be there still, and is told. */

@@ -153,7 +153,7 @@ static const char *job_ask_aside(struct invocation *invocation, struct invocatio
 
     if (!invocation->client.can_elicit)
         why_not = "a person has to approve it, and this client cannot ask one";
-    else if (!job->request || mcp_version_is_modern(job->version))
+    else if (!job->request || !invocation->client.can_elicit_aside)
         why_not = "a person has to approve it, and this client asks none while a script waits";
     if (why_not) {
         json_decref(question);

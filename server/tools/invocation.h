@@ -33,6 +33,7 @@ enum log_severity {
 /* The requests that the client supports. */
 struct invocation_client {
     bool can_elicit;       /* a form for its user */
+    bool can_elicit_aside; /* the same while an invocation goes on */
     bool can_elicit_url;   /* a page that its user opens */
     bool can_sample;       /* its model */
     bool can_list_roots;   /* the directories that it works in */

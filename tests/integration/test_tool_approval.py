@@ -1,12 +1,14 @@
 """A script calls a tool that a person has to approve: the user of the client is asked while the script waits, or the call
 is Denied. What was shown is what is sent, once."""
 
+import contextlib
 import json
 import time
 
 import pytest
 
 import client
+import leftovers
 import wire
 from sessions import call
 from test_script_tools import TOOLS, UPSTREAM, serve
@@ -180,11 +182,66 @@ def test_a_call_that_is_not_right_asks_nobody(server):
 
 @pytest.mark.parametrize("revision, capabilities, said", [
     ("2025-11-25", {}, "this client cannot ask one"), ("2024-11-05", ELICITATION, "this client cannot ask one"),
-    (wire.MODERN, ELICITATION, "this client asks none while a script waits")])
+    (wire.MODERN, {}, "this client cannot ask one")])
 def test_a_client_that_cannot_ask_has_its_calls_denied(revision, capabilities, said):
     with serve(capabilities=capabilities, revision=revision) as server:
         assert said in call(server, TRY + "print(attempt())")["content"][0]["text"]
         assert "{'a': 1}" in call(server, "import tools; print(tools.test.echo(a=1))")["content"][0]["text"]
+
+
+# A client that cannot be asked while a script runs is asked before, with the code
+
+
+KEY = "approve_run"
+
+
+def modern(server, code, *answers):
+    """Like run(), for a revision in which a question ends the request."""
+    call, asked = {"name": "run_python", "arguments": {"code": TRY + code}}, []
+    result = server.request("tools/call", call)
+    for answer in answers:
+        asked.append(result["inputRequests"][KEY]["params"])
+        result = server.request("tools/call", {**call, "requestState": result["requestState"],
+                                               "inputResponses": {KEY: answer}})
+    assert "structuredContent" in result or result.get("isError"), result
+    return result, asked
+
+
+@contextlib.contextmanager
+def serve_modern(**more):
+    with serve(capabilities=ELICITATION, revision=wire.MODERN, **more) as server:
+        assert leftovers.until(lambda: "test.write(" in
+                               server.find_tool()["inputSchema"]["properties"]["code"]["description"])
+        yield server
+
+
+def test_a_yes_to_the_code_counts_for_the_tools_that_it_names():
+    with serve_modern() as server:
+        result, (asked,) = modern(server, "print(attempt('hello'), attempt('again'))", accept("yes"))
+        assert result["structuredContent"]["stdout"] == "{'text': 'hello'} {'text': 'again'}\n"
+        assert "- Tools that it may call: test (" in asked["message"]
+        assert "call these tools, with any arguments:\n\n- test.write\n" in asked["message"]
+        result, _ = modern(server, "print(attempt())", accept("no"))
+        assert result["isError"] and "structuredContent" not in result
+
+
+def test_code_that_names_no_such_tool_is_not_asked_about():
+    with serve_modern() as server:
+        code = "import tools; print(tools.test.echo(a='rewrite'), sorted(tools))"
+        result = server.call_tool("run_python", {"code": code})
+        assert result["structuredContent"]["success"]
+        code = "import tools\ntry:\n    tools.test['wri' + 'te'](text='x')\nexcept tools.Denied as error:\n    print(error)"
+        result = server.call_tool("run_python", {"code": code})
+        assert "a person has to approve it" in result["structuredContent"]["stdout"]
+
+
+def test_the_question_about_code_names_the_tools_in_its_reach():
+    with serve(capabilities=ELICITATION, approval="always") as server:
+        request = server.start_tool("run_python", {"code": "print(1)"})
+        question = server.receive()
+        assert "- Tools that it may call: test" in question["params"]["message"]
+        server.send({"jsonrpc": "2.0", "id": question["id"], "result": accept("yes")})
+        assert server.wait(request)["result"]["structuredContent"]["success"]
 
 
 def test_a_task_has_its_calls_denied():

@@ -17,6 +17,7 @@
 #include "server/tools/invocation.h"
 #include "server/tools/python/approval.h"
 #include "server/tools/python/file_resource.h"
+#include "server/tools/python/foreseen_tools.h"
 #include "server/tools/python/python_caller.h"
 #include "server/tools/python/python_host.h"
 #include "server/tools/python/python_offer.h"
@@ -52,6 +53,7 @@ struct python_call {
     struct python_request request;
     struct code_cleaning code; /* of the request */
     json_t *from_block;        /* the environment that a block in the code asks for, or NULL */
+    json_t *foreseen;          /* tools that are approved with the code, or NULL; owned */
     struct run_setting setting;
     struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
     struct cell *cell; /* ... borrowed from its session */
@@ -101,6 +103,7 @@ static void python_call_free(struct python_call *call)
 {
     code_cleaning_deinit(&call->code);
     json_decref(call->from_block);
+    json_decref(call->foreseen);
     free(call->session);
     free(call);
 }
@@ -251,15 +254,28 @@ static char *python_call_describe_directory(const struct python_call *call)
     return memory_copy_string("a temporary one of this client's");
 }
 
+/* A client that can be asked while the code runs is asked then, and sees the arguments. */
+static void python_call_foresee(struct python_call *call, const json_t *tools)
+{
+    const struct invocation_client *client = &call->invocation->client;
+
+    if (client->can_elicit && !client->can_elicit_aside)
+        call->foreseen = foreseen_tools_find(tools, call->request.code, call->request.code_length);
+    call->sender.sender.approved = call->foreseen;
+}
+
 static bool python_call_is_approved(struct python_call *call)
 {
     struct tool_caller *caller = call->invocation->caller;
+    AUTO_JSON json_t *tools =
+        python_host_known_tools(call->host, call->setting.environment, caller->principal);
     AUTO_FREE char *directory = python_call_describe_directory(call);
     AUTO_FREE char *session = python_session_describe(call->host, caller, &call->request);
     const char *shown = call->request.shown;
 
     if (call->request.chosen)
         return true;
+    python_call_foresee(call, tools);
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
@@ -268,6 +284,8 @@ static bool python_call_is_approved(struct python_call *call)
                                .timeout = call->setting.timeout,
                                .directory = directory,
                                .session = session,
+                               .tools = tools,
+                               .foreseen = call->foreseen,
                                .files = call->request.files,
                                .code = shown ? shown : call->request.code,
                                .length = shown ? strlen(shown) : call->request.code_length,

@@ -44,6 +44,17 @@ struct script_tools *python_host_open_tools(const struct python_host *host,
                                 : NULL;
 }
 
+json_t *python_host_known_tools(const struct python_host *host,
+                                const struct environment *environment,
+                                const struct principal *principal)
+{
+    const struct python_settings *settings = &host->settings;
+
+    return settings->known_tools
+               ? settings->known_tools(settings->tools_data, environment, principal)
+               : NULL;
+}
+
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own)
 {
     const struct python_host *host = data;

@@ -78,5 +78,10 @@ struct script_tools *python_host_open_tools(const struct python_host *host,
                                             const struct environment *environment,
                                             const struct principal *principal);
 
+/* The known ones of them, {server: [tool]}; see above. New reference; NULL: none. */
+json_t *python_host_known_tools(const struct python_host *host,
+                                const struct environment *environment,
+                                const struct principal *principal);
+
 /* Harmless for NULL. */
 void python_host_free(struct python_host *host);
