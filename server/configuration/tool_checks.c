@@ -47,9 +47,13 @@ static void tool_checks_environment(struct config *config, const json_t *servers
                                     const json_t *definition)
 {
     AUTO_FREE char *pointer = yaml_pointer("/environments", name);
+    const char *type = json_object_get_string(definition, "type");
     const json_t *item;
     size_t i;
 
+    if (type && strcmp(type, "docker") == 0 &&
+        json_array_size(json_object_get(definition, "tools")) > 0)
+        config_complain(config, "scripts in containers cannot call tools", "%s/tools", pointer);
     json_array_foreach (json_object_get(definition, "tools"), i, item) {
         AUTO_FREE char *message = NULL;
 

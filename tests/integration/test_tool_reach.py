@@ -11,6 +11,7 @@ import client
 import leftovers
 from sessions import Session, call
 from test_script_tools import TOOLS, UPSTREAM, result_of, serve, shown
+from test_reload import reload
 from test_tools import FAKE
 
 SECRET = "a-secret-of-the-operator"
@@ -195,3 +196,25 @@ for call in (tools.far.long_line, tools.far.huge, tools.far.echo):
         print(type(error).__name__)
 """
         assert shown(server, code).splitlines()[1:] == ["LimitReached", "{}"]
+
+
+def test_a_reload_keeps_calls_and_applies_to_the_next():
+    def configuration(**rules):
+        return {"environments": {"a": system("test")}, "tools": {"test": {"command": UPSTREAM, **rules}},
+                "default_environment": "a", "sessions": {}}
+
+    with client.Server("--log-level", "debug", config=configuration()) as server:
+        server.initialize()
+        session = Session(server, "import tools; own = tools.test.process()")
+        request = server.start_tool("run_python", {"code": "import tools; print(tools.test.sleep(seconds=4))"})
+        assert leftovers.until(lambda: shown(server, "import tools; print(tools.test.held())") == "1")
+        reload(server, configuration())
+        assert session.shown("tools.test.process() == own") == "True"  # nothing has changed
+        reload(server, configuration(deny=["echo"]))
+        assert session.shown("tools.test.process() == own") == "False"
+        assert "does not allow" in session.run("tools.test.echo()")["stderr"]
+        assert server.wait(request)["result"]["structuredContent"]["stdout"] == "slept\n"
+        assert "has no tool 'echo'" in result_of(server, "import tools; tools.test.echo()")["stderr"]
+        reload(server, {"environments": {"a": {"type": "system"}}, "default_environment": "a", "sessions": {}})
+        assert "Denied" in session.run("tools.test.process()")["stderr"]
+        assert "ModuleNotFoundError" in result_of(server, "import tools")["stderr"]

@@ -20,6 +20,12 @@ static void test_servers_of_tools_are_checked(void **state)
         {"tools: {a: {command: [x]}, b: {url: \"unix:///s#/mcp\"}}\n"
          "environments: {e: {type: system, tools: [a, b]}}\n",
          ""},
+        {"tools: {map: {command: [x]}}\n",
+         "1:9: tools.map: must be a name of letters, digits, - and _ that begins with a letter, "
+         "and is not call, help, map or search, not \"map\"\n"},
+        {"tools: {a: {command: [x]}}\n"
+         "environments: {e: {type: docker, image: \"python:3\", tools: [a]}}\n",
+         "2:60: environments.e.tools: scripts in containers cannot call tools\n"},
         {"tools: {a: {}}\n", "1:12: tools.a: needs command (a program) or url (an address)\n"},
         {"tools:\n  a:\n    command: [x]\n    url: http://x/\n",
          "4:10: tools.a.url: contradicts command; give one of the two\n"},
@@ -40,7 +46,7 @@ static void test_servers_of_tools_are_checked(void **state)
          "these, not \"maybe\"\n"},
         {"tools: {a.b: {url: http://x/}}\n",
          "1:9: tools.a.b: must be a name of letters, digits, - and _ that begins with a letter, "
-         "not \"a.b\"\n"},
+         "and is not call, help, map or search, not \"a.b\"\n"},
         {"tools: {a: {url: http://x/, alow: [x]}}\n",
          "1:29: tools.a.alow: unknown key \"alow\", did you mean \"allow\"?\n"},
     };
