@@ -82,7 +82,7 @@ static void run_on_began(struct execution_listener *listener)
     struct run *run = CONTAINER_OF(listener, struct run, turn.listener);
 
     if (run->turn.state == TURN_WORKING)
-        turn_start_deadline(&run->turn, run->request.timeout);
+        turn_begin_deadline(&run->turn, run->request.timeout);
 }
 
 static void run_on_output(struct execution_listener *listener, enum process_stream stream,

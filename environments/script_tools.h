@@ -67,7 +67,7 @@ struct script_tools {
     const struct script_tools_ops *ops;
     int descriptor; /* the end of the script */
 
-    /* Set by the turn: what the script waits for has changed. */
+    /* Set by the turn before `begin`, and told there: what the script waits for. */
     void (*waits)(void *data, enum script_wait wait);
     void *data; /* of the turn */
 };

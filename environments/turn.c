@@ -64,6 +64,7 @@ static void turn_on_waits(void *data, enum script_wait wait)
 {
     struct turn *turn = data;
 
+    turn->wait = wait;
     if (turn->state != TURN_WORKING || (!ev_is_active(&turn->deadline) && turn->left <= 0))
         return;
     ev_now_update(turn->loop);
@@ -74,6 +75,13 @@ static void turn_on_waits(void *data, enum script_wait wait)
         turn_go_on_with_deadline(turn);
     else
         turn_hold_deadline(turn, wait);
+}
+
+void turn_begin_deadline(struct turn *turn, double seconds)
+{
+    turn_start_deadline(turn, seconds);
+    if (turn->wait != SCRIPT_WAITS_FOR_NOTHING)
+        turn_on_waits(turn, turn->wait);
 }
 
 static void turn_begin_tools(struct turn *turn)
@@ -210,7 +218,7 @@ void turn_work(struct turn *turn, double seconds)
 {
     turn_set_state(turn, TURN_WORKING);
     if (seconds > 0)
-        turn_start_deadline(turn, seconds);
+        turn_begin_deadline(turn, seconds);
 }
 
 bool turn_is_working(const struct turn *turn)

@@ -74,6 +74,7 @@ struct turn {
     struct script_tools *tools;   /* owned: that the code may call; or NULL */
     struct script_sender *sender; /* borrowed: of the code; set by the owner; or NULL */
     json_t *tool_account;         /* owned: of its calls; or NULL */
+    enum script_wait wait;        /* why the code waits */
     double latest;                /* loop time: the deadline is not put off beyond it */
     bool is_latest;               /* the deadline is at `latest` */
     double left;                  /* seconds of the deadline that stands still; 0: it goes */
@@ -109,6 +110,9 @@ void turn_orphan(struct turn *turn);
 /* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. While it
  * waits for a tool the deadline stands still, but not beyond the longest of the environment. */
 void turn_work(struct turn *turn, double seconds);
+
+/* The code has begun: its deadline starts, unless it waits for a tool by now. */
+void turn_begin_deadline(struct turn *turn, double seconds);
 
 /* Starts the deadline of the code anew. */
 void turn_start_deadline(struct turn *turn, double seconds);

@@ -546,6 +546,7 @@ void script_calls_begin(struct script_calls *calls, struct script_sender *sender
         offer->seconds = 0;
         offer->bytes = 0;
     }
+    calls->tools->waits(calls->tools->data, calls->wait); /* for the list, since an earlier turn */
 }
 
 /* The code is about to be interrupted. An answer to its call would let it go on before that. */
