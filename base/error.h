@@ -28,6 +28,8 @@ enum error_code {
     /* Execution errors: the request was understood, the work could not be done; answered with a
      * tool result that says so, because the caller can act on it. */
     ERROR_INVALID_ARGUMENTS,
+    ERROR_DENIED,
+    ERROR_UNAPPROVED, /* a person has to be asked first */
     ERROR_UNAVAILABLE,
     ERROR_BUSY,
     ERROR_LIMIT,

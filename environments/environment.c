@@ -309,6 +309,7 @@ void environment_init(struct environment *environment, const struct environment_
         .eager.prepared = environment_on_eagerly_prepared,
     };
     recipe->settings.variables = NULL;
+    recipe->settings.tools = NULL;
     recipe->settings.paths = NULL;
     recipe->settings.functions = NULL;
     recipe->settings.sandbox = (struct sandbox_settings){0};

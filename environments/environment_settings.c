@@ -196,6 +196,7 @@ void environment_digest(const json_t *definition, const struct environment_setti
 void environment_settings_deinit(struct environment_settings *settings)
 {
     memory_free_strings(STEAL_PTR(settings->variables));
+    memory_free_strings(STEAL_PTR(settings->tools));
     memory_free_strings(STEAL_PTR(settings->paths));
     free(STEAL_PTR(settings->functions));
     sandbox_settings_deinit(&settings->sandbox);

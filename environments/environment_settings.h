@@ -56,6 +56,7 @@ struct environment_settings {
     uint64_t disk;    /* bytes the working directory may grow by in a run */
     uint64_t output;  /* bytes kept of each stream */
     char **variables; /* NULL-terminated NAME=VALUE, the operator's; owned */
+    char **tools;     /* NULL-terminated names of servers whose tools a run may call; owned */
     char *functions;  /* owned: the source of a module that scripts can import, or NULL */
     char **paths;     /* owned: the real paths that a call has named, or NULL; a run fails if any of
                          them has become a link */
@@ -96,7 +97,7 @@ bool environment_settings_have(const char *key);
 /* The word that the configuration has for POLICY. */
 const char *approval_policy_name(enum approval_policy policy);
 
-/* Compares everything but variables and paths, which come from the definition. */
+/* Compares everything but variables, tools and paths, which come from the definition. */
 bool environment_settings_are_equal(const struct environment_settings *a,
                                     const struct environment_settings *b);
 

@@ -38,6 +38,7 @@ struct execution_request {
     const char *program;   /* instead of code: a program that the interpreter executes, by -c or
                               laid over `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */
+    int tools;             /* a socket by which the script calls tools (script_tools.h); or 0 */
     const char *kernel;    /* the Jupyter kernel that `program` starts for cells; or NULL */
     const char *const *variables; /* NULL-terminated NAME=VALUE, for this execution only; or NULL */
     const char *const *arguments; /* NULL-terminated: sys.argv[1:]; or NULL */

@@ -73,8 +73,11 @@ struct run_report {
     struct working_directory *directory; /* claimed, and borrowed until `done` returns */
     const char *script;                  /* path; borrowed until `done` returns */
     const char *working_directory;       /* handle; borrowed until `done` returns */
+    const json_t *tools;                 /* the calls of tools, by tool; borrowed likewise; NULL:
+                                            there were none */
     const char *python_version;          /* borrowed until `done` returns; NULL when it is not
                                             known */
+    bool had_longest; /* it timed out after `max_timeout`: its timeout stood still for tools */
     double wait_seconds;
     double prepare_seconds;
     double total_seconds;
@@ -104,6 +107,9 @@ struct run_request {
      * all of its clients; 0: as many as there are places. */
     const char *owner;
     unsigned owner_runs;
+
+    struct script_tools *tools;   /* that the script may call; taken on success; or NULL */
+    struct script_sender *sender; /* borrowed until the end, or until it is cancelled; or NULL */
 
     /* The path of pyexecd-picture, if the report is to have the pictures that the run has left,
      * else NULL; borrowed, outlives the run. */

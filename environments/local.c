@@ -201,6 +201,7 @@ static int local_start_process(struct local_execution *local, const struct envir
         .code_length = code == request->program && code ? strlen(code) : request->code_length,
         .script = code ? request->script : NULL,
         .input = request->input,
+        .tools = request->kernel ? 0 : request->tools,
         .has_starter = !request->kernel,
         .recurrence = is_recurrent ? request->recurrence : NULL,
         .is_alone = environment->settings.start == START_FRESH || !code,

@@ -94,7 +94,7 @@ static void run_on_began(struct execution_listener *listener)
 
     run_tell_step(run, NULL);
     if (run->turn.state == TURN_WORKING)
-        turn_start_deadline(&run->turn, run->request.timeout);
+        turn_begin_deadline(&run->turn, run->request.timeout);
 }
 
 static void run_on_output(struct execution_listener *listener, enum process_stream stream,
@@ -195,7 +195,9 @@ static int run_start_execution(struct run *run)
         .recurrence = run->request.recurrence,
         .imports = run->request.imports,
         .owner = run->owner,
-        .timeout = run->request.timeout,
+        .tools = run->turn.tools ? run->turn.tools->descriptor : 0,
+        .timeout =
+            run->turn.tools ? run->request.environment->settings.max_timeout : run->request.timeout,
     };
 
     run->turn.execution =
@@ -372,8 +374,10 @@ static void run_init_turn(struct run *run)
                               .environment = run->request.environment,
                               .directory = run->directory,
                               .picture_helper = run->request.picture_helper,
+                              .tools = run->request.tools,
                               .grace_seconds = RUN_GRACE_SECONDS,
                           });
+    run->turn.sender = run->request.sender;
     run->turn.listener.began = run_on_began;
     run->turn.listener.step = run_on_step;
     run->turn.listener.output = run_on_output;
@@ -432,6 +436,7 @@ void run_cancel(struct run *run)
         return;
     }
     run->client = NULL;
+    turn_orphan(&run->turn);
     if (turn_is_working(&run->turn))
         turn_stop(&run->turn, RUN_ENDED);
     else if (run->turn.state >= TURN_LISTING)

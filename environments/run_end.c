@@ -62,6 +62,8 @@ struct run_report run_report_of(const struct run *run, const struct process_end 
         .has_removed_files = run->turn.changes.has_removed,
         .files_are_complete = run->turn.changes.are_complete,
         .pictures = run->turn.gallery.pictures,
+        .tools = run->turn.tool_account,
+        .had_longest = run->turn.is_latest,
         .directory = run->directory,
         .script = run->claim.script,
         .working_directory = working_directory_handle(run->directory),

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+/* While code waits for tools, its deadline waits, too. */
 static const struct state turn_states[] = {
     [TURN_RESTING] = {"resting", 1 << TURN_LOOKING | 1 << TURN_RESTING},
     [TURN_LOOKING] = {"looking", 1 << TURN_WORKING | 1 << TURN_RESTING},
@@ -18,12 +19,89 @@ static const struct state turn_states[] = {
     [TURN_SHOWING] = {"reading pictures", 1 << TURN_RESTING},
 };
 
-void turn_start_deadline(struct turn *turn, double seconds)
+static void turn_set_deadline(struct turn *turn, double seconds)
 {
     ev_timer_stop(turn->loop, &turn->deadline);
-    ev_now_update(turn->loop);
-    ev_timer_set(&turn->deadline, seconds, 0.);
+    ev_timer_set(&turn->deadline, seconds > 0 ? seconds : 0., 0.);
     ev_timer_start(turn->loop, &turn->deadline);
+}
+
+void turn_start_deadline(struct turn *turn, double seconds)
+{
+    ev_now_update(turn->loop);
+    turn_set_deadline(turn, seconds);
+    turn->left = 0;
+    turn->asked = 0;
+    turn->is_latest = false;
+    turn->latest = ev_now(turn->loop) + turn->environment->settings.max_timeout;
+}
+
+/* The deadline stands still while the code waits for tools, but not beyond `latest`; while a person
+ * is asked that stands still, too. */
+static void turn_hold_deadline(struct turn *turn, enum script_wait wait)
+{
+    if (turn->left <= 0)
+        turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
+    turn->is_latest = wait != SCRIPT_WAITS_FOR_A_PERSON;
+    if (turn->is_latest)
+        turn_set_deadline(turn, turn->latest - ev_now(turn->loop));
+    else
+        ev_timer_stop(turn->loop, &turn->deadline);
+}
+
+static void turn_go_on_with_deadline(struct turn *turn)
+{
+    const double most = turn->latest - ev_now(turn->loop);
+
+    if (turn->left <= 0)
+        return;
+    turn_set_deadline(turn, turn->left < most ? turn->left : most);
+    turn->is_latest = turn->left >= most;
+    turn->left = 0;
+}
+
+static void turn_on_waits(void *data, enum script_wait wait)
+{
+    struct turn *turn = data;
+
+    turn->wait = wait;
+    if (turn->state != TURN_WORKING || (!ev_is_active(&turn->deadline) && turn->left <= 0))
+        return;
+    ev_now_update(turn->loop);
+    if (turn->asked > 0)
+        turn->latest += ev_now(turn->loop) - turn->asked;
+    turn->asked = wait == SCRIPT_WAITS_FOR_A_PERSON ? ev_now(turn->loop) : 0;
+    if (wait == SCRIPT_WAITS_FOR_NOTHING)
+        turn_go_on_with_deadline(turn);
+    else
+        turn_hold_deadline(turn, wait);
+}
+
+void turn_begin_deadline(struct turn *turn, double seconds)
+{
+    turn_start_deadline(turn, seconds);
+    if (turn->wait != SCRIPT_WAITS_FOR_NOTHING)
+        turn_on_waits(turn, turn->wait);
+}
+
+static void turn_begin_tools(struct turn *turn)
+{
+    if (!turn->tools)
+        return;
+    turn->tools->waits = turn_on_waits;
+    turn->tools->data = turn;
+    turn->tools->ops->begin(turn->tools, turn->sender);
+}
+
+/* Once for each turn: the account of an end that comes later has no calls. */
+static void turn_end_tools(struct turn *turn)
+{
+    json_t *account = turn->tools ? turn->tools->ops->end(turn->tools) : NULL;
+
+    if (!account)
+        return;
+    json_decref(turn->tool_account);
+    turn->tool_account = account;
 }
 
 static void turn_set_state(struct turn *turn, enum turn_state state)
@@ -31,8 +109,12 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
     state_change(turn_states, turn->state, state, "%s", turn->name);
     turn->state = state;
     ev_timer_stop(turn->loop, &turn->deadline);
+    if (state == TURN_WORKING)
+        turn_begin_tools(turn);
     if (state == TURN_INTERRUPTED)
-        turn_start_deadline(turn, turn->grace_seconds);
+        turn_set_deadline(turn, turn->grace_seconds);
+    else if (state != TURN_WORKING)
+        turn_end_tools(turn);
 }
 
 static void turn_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
@@ -85,6 +167,7 @@ void turn_init(struct turn *turn, const struct turn_settings *settings)
         .loop = settings->loop,
         .environment = settings->environment,
         .directory = settings->directory,
+        .tools = settings->tools,
         .grace_seconds = settings->grace_seconds,
     };
     snprintf(turn->name, sizeof turn->name, "%s", settings->name);
@@ -93,6 +176,8 @@ void turn_init(struct turn *turn, const struct turn_settings *settings)
 
 void turn_deinit(struct turn *turn)
 {
+    script_tools_free(turn->tools);
+    json_decref(turn->tool_account);
     ev_timer_stop(turn->loop, &turn->deadline);
     directory_look_deinit(&turn->look);
     directory_watch_end(&turn->growth);
@@ -113,6 +198,8 @@ void turn_renew(struct turn *turn)
         capture_deinit(&turn->streams[i]);
         capture_init(&turn->streams[i], turn->environment->settings.output);
     }
+    json_decref(turn->tool_account);
+    turn->tool_account = NULL;
     json_decref(turn->changes.files);
     turn->changes = (struct directory_changes){.are_complete = true};
     gallery_cancel(&turn->gallery);
@@ -132,7 +219,7 @@ void turn_work(struct turn *turn, double seconds)
 {
     turn_set_state(turn, TURN_WORKING);
     if (seconds > 0)
-        turn_start_deadline(turn, seconds);
+        turn_begin_deadline(turn, seconds);
 }
 
 bool turn_is_working(const struct turn *turn)
@@ -158,8 +245,16 @@ char *turn_last_line(const struct turn *turn)
 void turn_interrupt(struct turn *turn)
 {
     turn->end = RUN_TIMED_OUT;
+    ev_now_update(turn->loop);
     turn_set_state(turn, TURN_INTERRUPTED);
     turn->execution->interrupt(turn->execution);
+}
+
+void turn_orphan(struct turn *turn)
+{
+    turn->sender = NULL;
+    if (turn->tools)
+        turn->tools->ops->orphan(turn->tools);
 }
 
 void turn_stop(struct turn *turn, enum run_end end)

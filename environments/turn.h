@@ -12,6 +12,7 @@
 #include "environments/execution.h"
 #include "environments/executor.h"
 #include "environments/pictures/gallery.h"
+#include "environments/script_tools.h"
 #include "environments/workplace/directory_look.h"
 #include "environments/workplace/directory_watch.h"
 
@@ -68,8 +69,16 @@ struct turn {
         *execution; /* borrowed; the tree that the code is in; NULL unless it is going */
     struct process_end execution_end; /* once it has ended; its lists: references */
     struct capture streams[PROCESS_STREAMS];
-    enum process_stream newest; /* the stream that has got the last output */
-    ev_timer deadline;          /* of the code */
+    enum process_stream newest;   /* the stream that has got the last output */
+    ev_timer deadline;            /* of the code */
+    struct script_tools *tools;   /* owned: that the code may call; or NULL */
+    struct script_sender *sender; /* borrowed: of the code; set by the owner; or NULL */
+    json_t *tool_account;         /* owned: of its calls; or NULL */
+    enum script_wait wait;        /* why the code waits */
+    double latest;                /* loop time: the deadline is not put off beyond it */
+    bool is_latest;               /* the deadline is at `latest` */
+    double left;                  /* seconds of the deadline that stands still; 0: it goes */
+    double asked;                 /* loop time: since then a person is asked; 0: nobody is */
 };
 
 /* The inputs of a turn, as above. */
@@ -80,6 +89,7 @@ struct turn_settings {
     struct environment *environment;
     struct working_directory *directory;
     const char *picture_helper; /* the path of pyexecd-picture; NULL: no pictures are wanted */
+    struct script_tools *tools; /* taken; or NULL */
     double grace_seconds;
 };
 
@@ -94,8 +104,15 @@ void turn_renew(struct turn *turn);
 /* Looks at the directory; `looked` comes, perhaps from inside. */
 void turn_look(struct turn *turn);
 
-/* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. */
+/* The sender goes, and the code stays. */
+void turn_orphan(struct turn *turn);
+
+/* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. While it
+ * waits for a tool the deadline stands still, but not beyond the longest of the environment. */
 void turn_work(struct turn *turn, double seconds);
+
+/* The code has begun: its deadline starts, unless it waits for a tool by now. */
+void turn_begin_deadline(struct turn *turn, double seconds);
 
 /* Starts the deadline of the code anew. */
 void turn_start_deadline(struct turn *turn, double seconds);

@@ -21,7 +21,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
 
 # The pages by reader, in an order of reading.
 PAGES = {
-    "Use it": ["README.md", "docs/installation.md", "docs/clients.md", "docs/safe.md", "docs/environments.md", "docs/sessions.md",
+    "Use it": ["README.md", "docs/installation.md", "docs/clients.md", "docs/safe.md", "docs/environments.md", "docs/sessions.md", "docs/tools.md",
                "docs/code-blocks.md", "tests/results.md"],
     "AutoGen and AG2": ["docs/autogen.md"],
     "Write programs": ["docs/python.md", "docs/protocol.md"],

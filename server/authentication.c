@@ -14,20 +14,30 @@ static void authentication_on_fault(void *data, const char *message)
     config_complain(data, message, "/token_file");
 }
 
-static void authentication_check_environments(struct config *config, const char *path,
-                                              const struct token_file_entry *entry)
+/* NAMES of an entry must be members of KNOWN, an object. */
+static void authentication_check_names(struct config *config, const char *place, char **names,
+                                       const json_t *known, const char *what)
 {
-    const json_t *environments = json_object_get(config_tree(config), "environments");
-
-    for (char **name = entry->environments; name && *name; name++) {
+    for (; names && *names; names++) {
         AUTO_FREE char *message = NULL;
 
-        if (json_object_get(environments, *name))
+        if (json_object_get(known, *names))
             continue;
-        message =
-            memory_format("%s:%u: no environment is called \"%.100s\"", path, entry->line, *name);
+        message = memory_format("%s: no %s is called \"%.100s\"", place, what, *names);
         config_complain(config, message, "/token_file");
     }
+}
+
+static void authentication_check_entry(struct config *config, const char *path,
+                                       const struct token_file_entry *entry)
+{
+    const json_t *tree = config_tree(config);
+    AUTO_FREE char *place = memory_format("%s:%u", path, entry->line);
+
+    authentication_check_names(config, place, entry->environments,
+                               json_object_get(tree, "environments"), "environment");
+    authentication_check_names(config, place, entry->tools, json_object_get(tree, "tools"),
+                               "server of tools");
 }
 
 int authentication_read_tokens(struct config *config, struct token_file *ret)
@@ -38,7 +48,7 @@ int authentication_read_tokens(struct config *config, struct token_file *ret)
     if (path && token_file_read(path, &file, authentication_on_fault, config) < 0)
         return -1;
     for (size_t i = 0; i < file.count; i++)
-        authentication_check_environments(config, path, &file.entries[i]);
+        authentication_check_entry(config, path, &file.entries[i]);
     if (config_has_errors(config)) {
         token_file_deinit(&file);
         return -1;
@@ -160,6 +170,7 @@ void authentication_set_limits(struct limits *limits, const struct config *confi
                     .calls_per_minute = entry->calls_per_minute ? entry->calls_per_minute : calls,
                     .concurrent_runs = entry->concurrent_runs,
                     .environments = (const char *const *)entry->environments,
+                    .tools = (const char *const *)entry->tools,
                 });
     }
 }

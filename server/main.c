@@ -88,6 +88,8 @@ static int main_execute(const struct options *options)
         return command_check_config(options);
     case COMMAND_CONFIG:
         return command_config(options);
+    case COMMAND_TOOLS:
+        return command_tools(options);
     case COMMAND_COMPLETIONS:
         return command_completions(options);
     case COMMAND_HELP:

@@ -15,6 +15,7 @@ static const char *const changeable[] = {
     "callers",      "code_blocks", "default_environment",
     "environments", "keep_for",    "results",
     "run_many",     "sessions",    "share_directory_across_isolation",
+    "tools",
 };
 
 /* Sections whose files are read again. */

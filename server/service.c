@@ -24,6 +24,8 @@
 #include "server/loop.h"
 #include "server/state_checks.h"
 #include "server/state_directory.h"
+#include "server/tool_servers.h"
+#include "toolbox/toolbox.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -354,6 +356,18 @@ static int open_catalog(struct service *service, struct config *config, const ch
     return 0;
 }
 
+static void service_open_tools(struct service *service, struct config *config)
+{
+    service->toolbox = toolbox_new(&(struct toolbox_settings){
+        .loop = service->loop,
+        .host = service->host,
+        .version = PYEXECD_VERSION,
+    });
+    toolbox_adopt(service->toolbox, tool_servers_read(config));
+    service->channels = (struct script_channels){
+        .loop = service->loop, .toolbox = service->toolbox, .catalog.toolbox = service->toolbox};
+}
+
 char *service_find_start(const char *path, const char *state)
 {
     struct error ignored = ERROR_INIT;
@@ -387,6 +401,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (service_open_annexes(service, &sessions, err) < 0)
         return -1;
     service->rules = service_open_rules(config, service->start);
+    service_open_tools(service, config);
     if (config_has_errors(config))
         return error_set(err, ERROR_CONFIG, "the configuration has errors");
     return 0;
@@ -401,18 +416,21 @@ int service_reload(struct service *service, struct config *config)
     struct error unopened = ERROR_INIT;
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
+    struct toolbox_plan *tools = tool_servers_read(config);
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);
+        toolbox_plan_free(tools);
         return -1;
     }
     service->default_environment = json_object_get_string(tree, "default_environment");
     caller_rules_free(service->rules);
     service->rules = rules;
     catalog_replace(service->catalog, catalog);
+    toolbox_adopt(service->toolbox, tools);
     executor_set_limits(service->executor, &queue);
     notebooks_set_limits(service->notebooks, &sessions);
     if (service_open_annexes(service, &sessions, &unopened) < 0)
@@ -468,6 +486,9 @@ void service_stop(struct service *service)
         catalog_stop(service->catalog);
     if (service->nodes)
         nodes_stop(service->nodes);
+    tool_catalog_deinit(&service->channels.catalog);
+    if (service->toolbox)
+        toolbox_stop(service->toolbox);
     if (service->host)
         process_host_stop(service->host);
 }
@@ -478,6 +499,7 @@ static bool service_is_idle(const struct service *service)
            notebooks_are_idle(service->notebooks) &&
            (!service->catalog || catalog_is_idle(service->catalog)) &&
            (!service->nodes || nodes_are_idle(service->nodes)) &&
+           (!service->toolbox || toolbox_is_idle(service->toolbox)) &&
            (!service->host || process_host_is_idle(service->host));
 }
 
@@ -536,6 +558,7 @@ void service_close(struct service *service)
     catalog_free(service->catalog);
     nodes_free(service->nodes);
     caller_rules_free(service->rules);
+    toolbox_free(service->toolbox);
     process_host_free(service->host);
     instance_free(service->instance);
     workplace_free(service->workplace);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/script_channel.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -17,9 +18,11 @@ struct instance;
 struct nodes;
 struct notebooks;
 struct process_host;
+struct toolbox;
 struct workplace;
 
 struct service {
+    struct script_channels channels; /* to the tools of the operator, for scripts */
     struct ev_loop *loop;            /* owned; the default one would reap our children itself */
     const char *default_environment; /* borrowed from the configuration */
     struct caller_rules *rules;      /* for callers who may define environments; owned, as below */
@@ -30,8 +33,9 @@ struct service {
     struct executor *executor;
     struct notebooks *notebooks;
     struct workplace *workplace;
-    char *picture_helper; /* the path of pyexecd-picture */
-    char *start;          /* see service_find_start */
+    struct toolbox *toolbox; /* the servers whose tools scripts may call */
+    char *picture_helper;    /* the path of pyexecd-picture */
+    char *start;             /* see service_find_start */
 };
 
 /* Programs and a library beside this program. */

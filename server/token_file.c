@@ -45,9 +45,8 @@ static void token_file_fault(struct reading *reading, const char *format, ...)
 
 static void deinit_entry(struct token_file_entry *entry)
 {
-    for (char **name = entry->environments; name && *name; name++)
-        free(*name);
-    free(entry->environments);
+    memory_free_strings(entry->environments);
+    memory_free_strings(entry->tools);
     free(entry->name);
 }
 
@@ -70,7 +69,7 @@ static void add_entry(struct reading *reading, struct token_file_entry entry)
 
 bool token_file_has_options(const struct token_file_entry *entry)
 {
-    return entry->calls_per_minute || entry->concurrent_runs || entry->environments;
+    return entry->calls_per_minute || entry->concurrent_runs || entry->environments || entry->tools;
 }
 
 /* Compares ENTRY with the entries before it. */
@@ -131,23 +130,22 @@ static void token_file_read_number(struct reading *reading, const char *key, con
         *ret = (unsigned)number;
 }
 
-static void read_environments(struct reading *reading, char *text, struct token_file_entry *entry)
+static void token_file_read_names(struct reading *reading, const char *key, char *text, char ***ret)
 {
     size_t count = 0;
 
-    if (entry->environments) {
-        token_file_fault(reading, "environments is there twice");
+    if (*ret) {
+        token_file_fault(reading, "%s is there twice", key);
         return;
     }
-    entry->environments = memory_new(TOKEN_FILE_MOST_ENVIRONMENTS + 1, sizeof(char *));
+    *ret = memory_new(TOKEN_FILE_MOST_NAMES + 1, sizeof(char *));
     for (char *name = strsep(&text, ","); name; name = strsep(&text, ",")) {
         if (!*name)
-            token_file_fault(reading, "environments must be names with commas between them");
-        else if (count == TOKEN_FILE_MOST_ENVIRONMENTS)
-            token_file_fault(reading, "environments has more than %d names",
-                             TOKEN_FILE_MOST_ENVIRONMENTS);
+            token_file_fault(reading, "%s must be names with commas between them", key);
+        else if (count == TOKEN_FILE_MOST_NAMES)
+            token_file_fault(reading, "%s has more than %d names", key, TOKEN_FILE_MOST_NAMES);
         else
-            entry->environments[count++] = memory_copy_string(name);
+            (*ret)[count++] = memory_copy_string(name);
     }
 }
 
@@ -163,11 +161,13 @@ static void read_option(struct reading *reading, char *word, struct token_file_e
     else if (value && strcmp(word, "concurrent_runs") == 0)
         token_file_read_number(reading, word, value, TOKEN_FILE_MOST_RUNS, &entry->concurrent_runs);
     else if (value && strcmp(word, "environments") == 0)
-        read_environments(reading, value, entry);
+        token_file_read_names(reading, word, value, &entry->environments);
+    else if (value && strcmp(word, "tools") == 0)
+        token_file_read_names(reading, word, value, &entry->tools);
     else
         token_file_fault(reading,
-                         "behind the token there may be calls_per_minute=N, concurrent_runs=N and "
-                         "environments=A,B");
+                         "behind the token there may be calls_per_minute=N, concurrent_runs=N, "
+                         "environments=A,B and tools=A,B");
 }
 
 /* Lines */

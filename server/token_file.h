@@ -2,7 +2,7 @@
  * and nothing else; or a line for each,
  *
  * # comments and empty lines are passed over     NAME sha256:HEX [calls_per_minute=N]
- * [concurrent_runs=N] [environments=A,B]
+ * [concurrent_runs=N] [environments=A,B] [tools=A,B]
  *
  * as `pyexecd token NAME` prints it. A name with several lines has several tokens, so that a token
  * can be replaced while clients still use the old one; limits stand on the first line. */
@@ -19,8 +19,8 @@
 enum {
     TOKEN_FILE_MOST_BYTES = 256 * 1024,
     TOKEN_FILE_MOST_ENTRIES = 1024,
-    TOKEN_FILE_MOST_ENVIRONMENTS = 64, /* of one entry */
-    TOKEN_FILE_MOST_CALLS = 1000000,   /* a minute */
+    TOKEN_FILE_MOST_NAMES = 64,      /* in a list of one entry */
+    TOKEN_FILE_MOST_CALLS = 1000000, /* a minute */
     TOKEN_FILE_MOST_RUNS = 256,
 };
 
@@ -31,6 +31,7 @@ struct token_file_entry {
     unsigned calls_per_minute; /* 0: the server's default */
     unsigned concurrent_runs;  /* 0: the server's default */
     char **environments;       /* owned, NULL-terminated; NULL: all */
+    char **tools;              /* likewise: the servers of tools */
 };
 
 struct token_file {

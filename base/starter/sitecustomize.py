@@ -108,15 +108,32 @@ def come_home():
 
 def wait_at(gate):
     """Started ahead of its code: the script is not read before that has come."""
+    tools = -1
     try:
         os.write(gate, b"w")
         is_open = os.read(gate, 1)
+        if is_open == TOOLS_FOLLOW:
+            tools = receive(gate)
+            is_open = os.read(gate, 1)
     except OSError:  # who holds the other end has ended
         is_open = b""
     if not is_open:
         os._exit(0)
     os.close(gate)
-    go_on()
+    go_on(tools=tools)
+
+
+def receive(gate):
+    """The descriptor beside the next byte, which stays open in what is executed."""
+    sockets = sys.modules.get("_socket") or __import__("_socket")
+    socket = sockets.socket(fileno=os.dup(gate))
+    size = sockets.CMSG_SPACE(4)
+    (_level, _type, data), = socket.recvmsg(1, size)[1]
+    socket.close()
+    descriptor = int.from_bytes(data, sys.byteorder)
+    os.dup2(descriptor, TOOLS)
+    os.close(descriptor)
+    return TOOLS
 
 
 def look_at(paths):
@@ -136,7 +153,7 @@ def remember(paths):
     before.extend(look_at(paths))
 
 
-def start_anew():
+def start_anew(tools):
     with open("/proc/self/cmdline", "rb") as file:
         arguments = file.read().split(b"\0")[:-1]
     with open("/proc/self/environ", "rb") as file:
@@ -144,6 +161,8 @@ def start_anew():
     variables.pop(b"PYEXECD_GATE", None)
     variables.pop(b"LD_PRELOAD", None)
     variables[b"HOME"] = variables.pop(b"PYEXECD_HOME", b"")
+    if tools >= 0:
+        variables[b"PYEXECD_TOOLS"] = b"%d" % tools
     os.execvpe(arguments[0], arguments, variables)
 
 
@@ -154,26 +173,33 @@ def ahead_suits():
         return ahead["suits"](file.read())
 
 
-def go_on(is_rehearsal=False):
+def go_on(is_rehearsal=False, tools=-1):
     """Its code is there, and is about to be read. A rehearsal is to make that quick, so it does all of the work that it
-    can, and ends a copy of what is out of date."""
+    can, and ends a copy of what is out of date. TOOLS is the socket to them, if the script has some."""
     global process
     if look_at(places) != before:
-        os._exit(0) if is_rehearsal else start_anew()
+        os._exit(0) if is_rehearsal else start_anew(tools)
     process = os.getpid()
     suits = not os.path.exists(sys.modules["site"].USER_SITE or "") and ahead_suits()
     if is_rehearsal:
         return
     if not suits or (hidden and not hidden["complete"]()):
-        start_anew()
-    os.close(archive)
+        start_anew(tools)
+    lend_tools(tools)
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         numpy.seed()
 
 
+def lend_tools(descriptor):
+    if descriptor < 0:
+        os.close(archive)
+    else:
+        exec(code_of("lender"), {"archive": archive, "descriptor": descriptor})
+
+
 def code_of(name):
-    """In a zygote: the code of a part of the starter."""
+    """The code of a part of the starter, as long as its archive is open."""
     code = __loader__.get_code(name)
     forget_files(__loader__.archive)
     return code
@@ -215,16 +241,18 @@ ahead = {}  # what preload.py defines, once there is something
 hidden = {}  # likewise of hidden.py, in a zygote that is led to what it does not see
 led = ()  # likewise: the places of sys.path where it does not
 places, before = [], []  # what Python has looked at, and how that was
+TOOLS, TOOLS_FOLLOW = 102, b"t"  # see starter.h
 archive = int(__loader__.archive.rpartition("/")[2])
 leave_no_trace(__loader__.archive)
 flush_regularly()
 figures = Figures(figures_source) if os.environ.pop("PYEXECD_FIGURES", None) != "off" else None
 gate = os.environ.pop("PYEXECD_GATE", None)
 is_ahead = "PYEXECD_HOME" in os.environ
+tools = int(os.environ.pop("PYEXECD_TOOLS", -1))
 if is_ahead:
     come_home()
 else:
-    os.close(archive)
+    lend_tools(tools)
 if is_ahead and gate is not None:
     # Before theirs, which can lie where scripts write.
     remember([sys.executable or "", *sys.path])

@@ -13,6 +13,7 @@
 #define STARTER_PATH "/proc/self/fd/100"
 
 #define GATE_VARIABLE    "PYEXECD_GATE="
+#define TOOLS_VARIABLE   "PYEXECD_TOOLS="
 #define LIBRARY_VARIABLE "LD_PRELOAD="
 #define HOME_VARIABLE    "HOME="
 #define LATER_HOME       "PYEXECD_HOME=" /* sitecustomize.py takes both, and gives HOME back */
@@ -78,8 +79,8 @@ static bool starter_hide_home(char **variables, size_t end)
     return false;
 }
 
-/* A copy of VARIABLES with ADDED (taken) and without a home. */
-static char **starter_add(char **variables, char *added)
+/* A copy of VARIABLES with room for two more at *RET_END. */
+static char **starter_copy(char *const *variables, size_t *ret_end)
 {
     size_t count = 0;
     char **copy;
@@ -88,8 +89,18 @@ static char **starter_add(char **variables, char *added)
         count++;
     copy = memory_new(count + 3, sizeof *copy);
     memcpy(copy, variables, count * sizeof *copy);
-    count += starter_hide_home(copy, count);
-    copy[count] = added;
+    *ret_end = count;
+    return copy;
+}
+
+/* A copy of VARIABLES with ADDED (taken) and without a home. */
+static char **starter_add(char **variables, char *added)
+{
+    size_t end;
+    char **copy = starter_copy(variables, &end);
+
+    end += starter_hide_home(copy, end);
+    copy[end] = added;
     return copy;
 }
 
@@ -98,6 +109,18 @@ char **starter_lend_gate(int gate, char **variables)
     if (dup2(gate, STARTER_GATE) < 0)
         return variables;
     return starter_add(variables, memory_format(GATE_VARIABLE "%d", STARTER_GATE));
+}
+
+char **starter_lend_tools(int tools, char **variables)
+{
+    size_t end;
+    char **copy;
+
+    if (dup2(tools, STARTER_TOOLS) < 0)
+        return variables;
+    copy = starter_copy(variables, &end);
+    copy[end] = memory_format(TOOLS_VARIABLE "%d", STARTER_TOOLS);
+    return copy;
 }
 
 char **starter_lend_library(const char *path, char **variables)

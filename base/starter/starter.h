@@ -16,7 +16,13 @@
 #define STARTER_SIGNAL  SIGURG /* a program that does not handle it does not notice it */
 #define STARTER_SECONDS 1.     /* between two of them */
 
-enum { STARTER_GATE = 101 }; /* where a program waits for its code, which closes it */
+enum {
+    STARTER_GATE = 101,  /* where a program waits for its code, which closes it */
+    STARTER_TOOLS = 102, /* a socket by which a script calls tools (tools.py) */
+};
+
+/* A byte to the gate: the next one has a socket beside it, which is to be STARTER_TOOLS. */
+enum { STARTER_TOOLS_FOLLOW = 't' };
 
 /* A variable that it takes: figures are then left to the script. */
 #define STARTER_WITHOUT_FIGURES "PYEXECD_FIGURES=off"
@@ -31,6 +37,10 @@ char **starter_lend(int file, char **variables);
 /* Gives it, in the same way, GATE (borrowed), one end of a stream socket: when all is loaded it
  * writes one byte there, and goes on to its script when it has read one. At end-of-file it ends. */
 char **starter_lend_gate(int gate, char **variables);
+
+/* Gives it, in the same way, the socket TOOLS (borrowed), and the module by which its script calls
+ * tools. */
+char **starter_lend_tools(int tools, char **variables);
 
 /* Makes it, in the same way, load the library at PATH, which waits in its place (the core of a
  * zygote). */

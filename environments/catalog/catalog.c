@@ -225,6 +225,18 @@ static int catalog_read_sandbox(struct environment_recipe *recipe, const char **
                                  ret_key, err);
 }
 
+/* Owned by the caller. */
+static char **catalog_read_tools(const json_t *names)
+{
+    char **tools = memory_new(json_array_size(names) + 1, sizeof *tools);
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name)
+        tools[i] = memory_copy_string(json_string_value(name));
+    return tools;
+}
+
 static int read_settings(struct environment_recipe *recipe, const char **ret_key, struct error *err)
 {
     const json_t *definition = recipe->definition;
@@ -234,6 +246,7 @@ static int read_settings(struct environment_recipe *recipe, const char **ret_key
         catalog_read_sandbox(recipe, ret_key, err) < 0)
         return -1;
     recipe->settings.variables = read_variables(json_object_get(definition, "environment"));
+    recipe->settings.tools = catalog_read_tools(json_object_get(definition, "tools"));
     return 0;
 }
 
@@ -283,6 +296,7 @@ static struct environment *catalog_make(const struct catalog *catalog, const cha
 
     *ret_key = NULL;
     recipe.settings.variables = NULL;
+    recipe.settings.tools = NULL;
     recipe.settings.paths = paths;
     recipe.settings.functions =
         defaults->functions ? memory_copy_string(defaults->functions) : NULL;

@@ -199,6 +199,7 @@ static void notebook_on_looked(struct turn *turn)
     directory_look_note(&turn->look);
     cell_note_usage_before(cell);
     cell->sent_at = clock_seconds();
+    turn->sender = cell->request.sender;
     turn_work(turn, cell->request.timeout);
     if (notebook->channel.fd < 0)
         turn_start_deadline(turn, NOTEBOOK_GRACE_SECONDS); /* it is ending */
@@ -246,6 +247,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .recurrence = cell->request.recurrence,
         .imports = imports,
         .input = theirs,
+        .tools = notebook->turn.tools ? notebook->turn.tools->descriptor : 0,
         .kernel = kernel,
         .variables = (const char *const *)notebook->variables,
         .isolation = notebook->isolation,
@@ -475,8 +477,10 @@ void cell_cancel(struct cell *cell)
     } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {
         environment_forget_waiter(&notebook->waiter);
         notebook_conclude(notebook);
-    } else if (notebook->turn.state == TURN_WORKING) {
-        turn_interrupt(&notebook->turn);
+    } else {
+        turn_orphan(&notebook->turn);
+        if (notebook->turn.state == TURN_WORKING)
+            turn_interrupt(&notebook->turn);
     }
 }
 

@@ -30,6 +30,7 @@ struct notebook_request {
     enum isolation isolation;     /* environment_isolation() when DIRECTORY was opened */
     const char *owner;            /* the principal that it belongs to */
     const char *const *variables; /* NULL-terminated NAME=VALUE, or NULL */
+    struct script_tools *tools;   /* that its cells may call; taken on success; or NULL */
     const char *picture_helper;   /* as in a run; outlives the session */
 };
 
@@ -44,6 +45,7 @@ struct cell_request {
                          kept; NULL: there are none */
     struct recurrence *recurrence; /* as in a run, for the cell that starts the Python; borrowed
                                       until then, or until it is cancelled */
+    struct script_sender *sender;  /* as in a run */
     void *data;                    /* borrowed */
 
     /* As in a run; or NULL. */

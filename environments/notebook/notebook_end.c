@@ -65,6 +65,8 @@ static struct run_report cell_report(const struct cell *cell)
         .files_are_complete = notebook->turn.changes.are_complete,
         .pictures = notebook->turn.gallery.pictures,
         .installed = cell->installed,
+        .tools = notebook->turn.tool_account,
+        .had_longest = notebook->turn.is_latest,
         .directory = notebook->directory,
         .working_directory = working_directory_handle(notebook->directory),
         .python_version = environment->ops->python_version(environment),

@@ -86,7 +86,7 @@ static char **notebook_variables(const struct notebook_request *request)
     return copy;
 }
 
-static void notebook_init_turn(struct notebook *notebook, const char *picture_helper,
+static void notebook_init_turn(struct notebook *notebook, const struct notebook_request *request,
                                const struct turn_ops *ops)
 {
     AUTO_FREE char *name = memory_format("session %.4s", notebook->handle);
@@ -97,7 +97,8 @@ static void notebook_init_turn(struct notebook *notebook, const char *picture_he
                                    .loop = notebook->loop,
                                    .environment = notebook->environment,
                                    .directory = notebook->directory,
-                                   .picture_helper = picture_helper,
+                                   .picture_helper = request->picture_helper,
+                                   .tools = request->tools,
                                    .grace_seconds = NOTEBOOK_GRACE_SECONDS,
                                });
 }
@@ -121,7 +122,7 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
     list_init(&notebook->link);
     lineage_init(&notebook->lineage);
     list_init(&notebook->cells);
-    notebook_init_turn(notebook, request->picture_helper, ops);
+    notebook_init_turn(notebook, request, ops);
     return notebook;
 }
 

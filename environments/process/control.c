@@ -3,6 +3,7 @@
 static const struct wire_rule control_rules[CONTROL_TYPES] = {
     [CONTROL_RUN] = {.least = sizeof(struct control_run), .most = CONTROL_LIMIT_BYTES},
     [CONTROL_CODE] = {.most = 0},
+    [CONTROL_TOOLS] = {.most = 0},
     [CONTROL_COPY] = {.most = 0},
     [CONTROL_INTERRUPT] = {.most = 0},
     [CONTROL_STACKS] = {.most = CONTROL_STACKS_BYTES},

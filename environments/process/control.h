@@ -60,6 +60,8 @@ enum control_type {
     CONTROL_RUN = 1, /* to the runner: struct control_run, then NUL-terminated strings */
     CONTROL_CODE,    /* to it, when its program waits: beside it the descriptor of the code, if that
                         is laid over the script, and of the standard input, if there is one */
+    CONTROL_TOOLS,   /* to it, before the code: the descriptor beside it is a socket by which the
+                        script calls tools */
     CONTROL_COPY,    /* to it: the program is about to make a copy of itself, with the descriptors
                       * of enum control_copy beside it */
     CONTROL_INTERRUPT, /* to it: SIGINT for the program, if it is still there */
@@ -84,8 +86,9 @@ extern const struct wire_protocol control_protocol;
 /* Followed by the arguments, the variables, the paths of a sandbox ("r/..." to be read, "w/..." to
  * be written as well, "d/..." a device to be used), the directory and, with a script, the path
  * where its code is to appear. The code is in a file whose descriptor travels beside the message;
- * then comes the descriptor of the program's input, and last the socket to a proxy. A program that
- * is started ahead of its code (base/starter/starter.h) gets code and input by CONTROL_CODE. */
+ * then come the descriptor of the program's input, the socket to the tools, and the socket to a
+ * proxy. A program that is started ahead of its code (base/starter/starter.h) gets code and input
+ * by CONTROL_CODE, and the socket to the tools by CONTROL_TOOLS. */
 struct control_run {
     uint32_t argument_count;
     uint32_t variable_count;
@@ -97,7 +100,7 @@ struct control_run {
     uint32_t is_ahead;    /* the Python has a script whose code comes later */
     uint32_t is_zygote;   /* the Python is a zygote: the two descriptors beside the message are its
                              orders and its core */
-    uint32_t unused;      /* 0, in place of padding: forecasts compare all bytes */
+    uint32_t has_tools;   /* a socket travels beside the message, by which the script calls tools */
     uint32_t most_processes; /* that programs read as the limit of the tree; 0: there is none */
     uint32_t cpu_quota;      /* likewise: microseconds of CONTROL_CPU_PERIOD */
     uint64_t shared_bytes;   /* of a private /dev/shm; and likewise the memory of the tree */

@@ -489,6 +489,7 @@ void host_retry(struct process_host *host, struct tree *tree)
     other->forecast = STEAL_PTR(tree->forecast);
     other->code = STEAL_FD(tree->code);
     other->input = STEAL_FD(tree->input);
+    other->tools = STEAL_FD(tree->tools);
     other->has_input = tree->has_input;
     other->outlet = STEAL_FD(tree->outlet);
     if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)

@@ -110,6 +110,11 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
         if (tree->outlet < 0)
             return -1;
     }
+    if (command->tools > 0) {
+        tree->tools = process_copy(command->tools, "way to the tools", err);
+        if (tree->tools < 0)
+            return -1;
+    }
     if (command->input > 0) {
         tree->has_input = true;
         tree->input = process_copy(command->input, "input", err);
@@ -122,15 +127,16 @@ static int process_hand_over(struct tree *tree, const struct process_command *co
     return tree->code < 0 ? -1 : 0;
 }
 
-/* Notes in JOB that the program has an input. A forecast is made from JOB before: it has no input.
- */
-static void process_note_input(struct buffer *job)
+/* Notes in JOB the sockets that the program of COMMAND has for itself. A forecast is made from JOB
+ * before: it has none. */
+static void process_note_sockets(struct buffer *job, const struct process_command *command)
 {
     char *place = buffer_bytes(job) + WIRE_HEAD_BYTES;
     struct control_run run;
 
     memcpy(&run, place, sizeof run);
-    run.has_input = true;
+    run.has_input = command->input > 0;
+    run.has_tools = command->tools > 0;
     memcpy(place, &run, sizeof run);
 }
 
@@ -163,8 +169,7 @@ static int process_find_tree(struct process_host *host, struct process *process,
     }
     forecast_drop(tree->forecast);
     tree->forecast = forecast;
-    if (command->input > 0)
-        process_note_input(job);
+    process_note_sockets(job, command);
     if (process_run(process, tree, command, job, err) < 0) {
         tree_kill(tree);
         return -1;

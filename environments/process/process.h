@@ -39,6 +39,7 @@ struct process_command {
     const char *script; /* ... at this absolute path, where a file must be, for this process only
                            and not to be changed; or both NULL. It takes a PID namespace */
     int input;          /* a descriptor that is its standard input; 0: /dev/null */
+    int tools;          /* with has_starter: a socket by which its script calls tools; 0: none */
     bool has_starter;   /* the program is the Python of a script (base/starter/starter.h) */
     struct recurrence *recurrence; /* the user that may come again, for which the command is started
                                       ahead of its code (forecast.h); or NULL. Without `code` its

@@ -76,6 +76,8 @@ static void tree_close_descriptors(struct tree *tree)
         close(STEAL_FD(tree->code));
     if (tree->input >= 0)
         close(STEAL_FD(tree->input));
+    if (tree->tools >= 0)
+        close(STEAL_FD(tree->tools));
     if (tree->outlet >= 0)
         close(STEAL_FD(tree->outlet));
 }
@@ -89,6 +91,8 @@ static void send_job(struct tree *tree)
         descriptors[count++] = tree->code;
     if (tree->input >= 0)
         descriptors[count++] = tree->input;
+    if (tree->tools >= 0)
+        descriptors[count++] = tree->tools;
     if (tree->outlet >= 0)
         descriptors[count++] = tree->outlet;
     if (!channel_send(&tree->channel, &tree->job, descriptors, count)) {
@@ -354,7 +358,8 @@ static void tree_send_code(struct tree *tree)
         descriptors[count++] = tree->code;
     if (tree->input >= 0)
         descriptors[count++] = tree->input;
-    if (channel_tell(&tree->channel, CONTROL_CODE, descriptors, count))
+    if ((tree->tools < 0 || channel_tell(&tree->channel, CONTROL_TOOLS, &tree->tools, 1)) &&
+        channel_tell(&tree->channel, CONTROL_CODE, descriptors, count))
         tree_set_state(tree, TREE_RUNNING);
     else
         tree_fail(tree, "cannot reach the runner");
@@ -513,6 +518,7 @@ static void tree_on_message(struct channel *channel, enum control_type type, con
     switch (type) {
     case CONTROL_RUN:
     case CONTROL_CODE:
+    case CONTROL_TOOLS:
     case CONTROL_COPY:
     case CONTROL_INTERRUPT:
     case CONTROL_TYPES:
@@ -601,6 +607,7 @@ struct tree *tree_make(struct process_host *host, const struct tree_plan *plan)
     tree->host = host;
     tree->code = -1;
     tree->input = -1;
+    tree->tools = -1;
     tree->outlet = -1;
     tree->zygote = -1;
     tree->wish = plan->wish;

@@ -55,6 +55,7 @@ struct tree {
     struct buffer job;         /* the CONTROL_RUN that waits for readiness */
     int code;                  /* owned: the code that goes with the job; -1: none */
     int input;                 /* owned: the standard input that goes with the job; -1: none */
+    int tools;                 /* owned: the socket to the tools, likewise; -1: none */
     int outlet;                /* owned: the socket to a proxy that goes with the job; -1: none */
     struct process_limits limits;
     unsigned keepers; /* in it (core/keeper.h): 0 or 1 */

@@ -28,6 +28,7 @@ int command_install(const struct options *options);
 int command_uninstall(const struct options *options);
 int command_check_config(const struct options *options);
 int command_config(const struct options *options);
+int command_tools(const struct options *options);
 int command_completions(const struct options *options);
 
 /* For commands: the configuration of OPTIONS or of the default places, which keeps its errors.

@@ -16,6 +16,7 @@
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_nodes.h"
+#include "server/commands/doctor_tools.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
 #include "server/commands/named_files.h"
@@ -522,6 +523,7 @@ static void print_service(struct doctor *doctor, const struct config *config)
     print_environments(doctor);
     if (doctor->interruption.signal)
         return;
+    doctor_tools_report(&doctor->service, &doctor->verdict);
     print_containment(doctor);
     print_limits(doctor);
     print_approval(doctor);

@@ -131,6 +131,9 @@ static struct python_settings tool_settings(struct server *server)
         .has_many = json_is_true(json_object_get(config_tree(server->config), "run_many")),
         .results = command_result_form(server->options, server->config),
         .picture_helper = server->service.picture_helper,
+        .open_tools = script_channel_open,
+        .known_tools = script_channels_know,
+        .tools_data = &server->service.channels,
     };
 }
 
@@ -182,6 +185,7 @@ static int reload_service(struct server *server, struct config *config)
     python_host_set(server->python, &settings);
     if (python_tools_offer(server->registry, server->python, &err) < 0)
         log_error("the tool was not changed: %s", err.message);
+    tool_catalog_look(&server->service.channels.catalog);
     config_free(before);
     return 0;
 }
@@ -512,6 +516,9 @@ static int command_serve_loop(struct server *server)
             command_serve_greet(server);
         service_begin(&server->service);
         catalog_survey(server->service.catalog, command_serve_on_learned, server);
+        server->service.channels.catalog.learned = command_serve_on_learned;
+        server->service.channels.catalog.data = server;
+        tool_catalog_look(&server->service.channels.catalog);
         watchdog_start(&server->watchdog, server->service.loop, TURN_SECONDS);
         ev_run(server->service.loop, 0);
     }

@@ -14,8 +14,8 @@ static const char program_page[] =
     "       pyexecd doctor [OPTION]...               show what this machine provides\n"
     "       pyexecd schema [OPTION]...               print the tool for function calling\n"
     "       pyexecd token [OPTION]... NAME           make a token for a client\n"
-    "       pyexecd install [OPTION]... [CLIENT]     add pyexecd to the settings of a client\n"
-    "       pyexecd uninstall [OPTION]... [CLIENT]   remove it from there\n"
+    "       pyexecd install|uninstall [CLIENT]       add pyexecd to a client, or remove it\n"
+    "       pyexecd tools [OPTION]...                list and call the tools of other servers\n"
     "       pyexecd config init [FILE]               write a configuration to begin with\n"
     "       pyexecd --check-config [FILE]            check the configuration\n"
     "       pyexecd completions bash|zsh|fish        print what completes command lines\n"
@@ -202,6 +202,21 @@ static const char uninstall_page[] =
     "      --dry-run            say what would be written, and write nothing\n"
     "      --log-level LEVEL    error, warning (default), info or debug\n";
 
+static const char tools_page[] =
+    "Usage: pyexecd tools [OPTION]... [list]\n"
+    "       pyexecd tools [OPTION]... describe SERVER.TOOL\n"
+    "       pyexecd tools [OPTION]... call SERVER.TOOL [JSON]\n"
+    "\n"
+    "Lists, describes and calls the tools of the servers in `tools` of the configuration, as\n"
+    "scripts may. JSON is an object, the arguments; the result is printed as it came. Nobody\n"
+    "is asked for approval.\n"
+    "\n"
+    "  -j, --json               list: print an array of all that is known of the tools\n"
+    "  -c, --config FILE        the configuration\n"
+    "      --log-level LEVEL    error, warning (default), info or debug\n"
+    "\n"
+    "Exit status: 0; 1 if the tool has failed; 69 if a server cannot be reached.\n";
+
 const char *help_page(const char *command)
 {
     static const struct {
@@ -213,6 +228,7 @@ const char *help_page(const char *command)
         {"token", token_page},     {"install", install_page}, {"uninstall", uninstall_page},
         {"config", config_page},   {"serve", serve_page},     {"completions", completions_page},
         {"node", node_page},
+        {"tools", tools_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)

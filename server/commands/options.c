@@ -42,6 +42,7 @@ static const struct command_name {
     {"install", COMMAND_INSTALL, NULL},
     {"uninstall", COMMAND_UNINSTALL, NULL},
     {"config", COMMAND_CONFIG, "init"},
+    {"tools", COMMAND_TOOLS, NULL},
     {"completions", COMMAND_COMPLETIONS, "SHELL (bash, zsh or fish)"},
     {"node", COMMAND_NODE, NULL},
     {"help", COMMAND_HELP, NULL},
@@ -301,8 +302,8 @@ static const struct choice {
     {"for", 0, required_argument, FOR(COMMAND_SCHEMA), set_provider},
     {"help", 'h', no_argument, FOR_ALL, set_help},
     {"http", 0, optional_argument, FOR(COMMAND_SERVE) | FOR(COMMAND_INSTALL), set_http},
-    {"json", 'j', no_argument, FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE) | FOR(COMMAND_TOKEN),
-     set_json},
+    {"json", 'j', no_argument,
+     FOR(COMMAND_RUN) | FOR(COMMAND_PREPARE) | FOR(COMMAND_TOKEN) | FOR(COMMAND_TOOLS), set_json},
     {"listen", 'l', required_argument, FOR(COMMAND_SERVE), add_address},
     {"log-level", 0, required_argument, FOR_ALL, set_log_level},
     {"parallel", 'j', required_argument, FOR(COMMAND_MAP), set_parallel},
@@ -548,6 +549,27 @@ static int options_take_operands(struct options *options, char *const *names, si
     }
 }
 
+/* The operands stay where they are. */
+static int options_check_tools(const struct operands *operands, struct error *err)
+{
+    const char *action = operands->count > 0 ? operands->names[0] : "list";
+    const size_t most = strcmp(action, "list") == 0       ? 1
+                        : strcmp(action, "describe") == 0 ? 2
+                        : strcmp(action, "call") == 0     ? 3
+                                                          : 0;
+
+    if (most == 0)
+        return error_set(err, ERROR_USAGE,
+                         "tools %s: must be tools [list], tools describe SERVER.TOOL or tools call "
+                         "SERVER.TOOL [JSON]",
+                         action);
+    if (most > 1 && operands->count < 2)
+        return error_set(err, ERROR_USAGE, "tools %s: SERVER.TOOL is missing", action);
+    if (operands->count > most)
+        return error_set(err, ERROR_USAGE, "unexpected argument %s", operands->names[most]);
+    return 0;
+}
+
 static int set_operands(struct options *options, const struct operands *operands, struct error *err)
 {
     const char *missing = options_missing_operand(options, operands);
@@ -555,7 +577,9 @@ static int set_operands(struct options *options, const struct operands *operands
 
     if (missing)
         return error_set(err, ERROR_USAGE, "%s: %s is missing", options->command_name, missing);
-    if (options->command == COMMAND_PREPARE) {
+    if (options->command == COMMAND_TOOLS && options_check_tools(operands, err) < 0)
+        return -1;
+    if (options->command == COMMAND_PREPARE || options->command == COMMAND_TOOLS) {
         memcpy(options->names, operands->names, sizeof options->names);
         return 0;
     }

@@ -21,6 +21,7 @@ enum command {
     COMMAND_UNINSTALL,
     COMMAND_CHECK_CONFIG,
     COMMAND_CONFIG,
+    COMMAND_TOOLS,
     COMMAND_COMPLETIONS,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -55,7 +56,8 @@ struct options {
     const char *python;                           /* run, map: --python, or NULL */
     bool require_sandbox;                         /* run, map: --require sandbox */
     const char *working_directory;                /* run, map, call: -w, or NULL */
-    char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; NULL-terminated */
+    char *names[OPTIONS_OPERANDS + 1];            /* prepare: environments; tools: its operands;
+                                                     NULL-terminated */
     double timeout;                               /* run, map: --timeout, or 0 */
     bool json;                                    /* run, prepare, token: --json */
     const char *principal;                        /* token: the name of its principal */

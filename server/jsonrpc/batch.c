@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "server/jsonrpc/message.h"
+#include "base/protocol/message.h"
 
 #include <assert.h>
 #include <stdlib.h>

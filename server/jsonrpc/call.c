@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/protocol/message.h"
 #include "server/jsonrpc/batch.h"
-#include "server/jsonrpc/message.h"
 #include "server/jsonrpc/session.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "server/jsonrpc/incoming.h"
 
 #include "base/json.h"
-#include "server/jsonrpc/message.h"
+#include "base/protocol/message.h"
 #include "server/jsonrpc/salvage.h"
 #include "server/mcp/request.h"
 

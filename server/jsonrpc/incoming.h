@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/jsonrpc/scan.h"
+#include "base/protocol/scan.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/protocol/message.h"
 #include "base/utf8.h"
-#include "server/jsonrpc/message.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * ever. */
 #pragma once
 
-#include "server/jsonrpc/scan.h"
+#include "base/protocol/scan.h"
 
 #include <stddef.h>
 

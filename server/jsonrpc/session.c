@@ -1,9 +1,9 @@
 #include "server/jsonrpc/session.h"
 
 #include "base/json.h"
+#include "base/protocol/message.h"
 #include "server/jsonrpc/batch.h"
 #include "server/jsonrpc/call.h"
-#include "server/jsonrpc/message.h"
 
 #include <string.h>
 

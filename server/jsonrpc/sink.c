@@ -1,8 +1,8 @@
 #include "server/jsonrpc/sink.h"
 
 #include "base/cleanup.h"
+#include "base/protocol/message.h"
 #include "server/jsonrpc/batch.h"
-#include "server/jsonrpc/message.h"
 
 #include <string.h>
 

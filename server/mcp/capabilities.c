@@ -85,6 +85,8 @@ struct invocation_client capabilities_of_client(const struct mcp_request *reques
 
     return (struct invocation_client){
         .can_elicit = version >= MCP_2025_06_18 && elicits_forms(elicitation),
+        .can_elicit_aside = version >= MCP_2025_06_18 && !mcp_version_is_modern(version) &&
+                            elicits_forms(elicitation),
         .can_elicit_url = version >= MCP_2025_11_25 && json_object_get(elicitation, "url"),
         .can_sample = json_object_get(request->capabilities, "sampling") != NULL,
         .knows_links = version >= MCP_2025_06_18,

@@ -1,7 +1,7 @@
 /* The capabilities of this server, and the requests that a client supports. */
 #pragma once
 
-#include "server/mcp/version.h"
+#include "base/protocol/version.h"
 #include "server/tools/invocation.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "server/mcp/header_value.h"
+#include "base/protocol/header_value.h"
 #include "server/mcp/request.h"
 #include "server/tools/trace.h"
 

@@ -144,6 +144,32 @@ static void job_on_release(struct invocation *invocation)
         request->release(request);
 }
 
+/* The job stays in its request, where the question is. */
+static const char *job_ask_aside(struct invocation *invocation, struct invocation_aside *aside,
+                                 json_t *question)
+{
+    struct job *job = job_of(invocation);
+    const char *why_not = NULL;
+
+    if (!invocation->client.can_elicit)
+        why_not = "a person has to approve it, and this client cannot ask one";
+    else if (!job->request || !invocation->client.can_elicit_aside)
+        why_not = "a person has to approve it, and this client asks none while a script waits";
+    if (why_not) {
+        json_decref(question);
+        return why_not;
+    }
+    if (!aside_ask(&job->aside, job->request, aside, question))
+        return "a person has to approve it, and this connection has no way for a question";
+    ev_timer_stop(job->server->loop, &job->stay);
+    return NULL;
+}
+
+static void job_withdraw_aside(struct invocation *invocation)
+{
+    aside_withdraw(&job_of(invocation)->aside);
+}
+
 /* The end of a round */
 
 enum outcome job_fail(struct job *job, const struct error *failed, json_t **ret, struct error *err)
@@ -271,8 +297,11 @@ void job_answer(struct job *job, const char *key, json_t *answer)
 
 void job_take_answer(struct job *job, unsigned number, json_t *result, const struct error *failed)
 {
-    AUTO_FREE char *key = inquiry_take(&job->rounds.inquiry, number);
+    AUTO_FREE char *key = NULL;
 
+    if (aside_take(&job->aside, number, result, failed))
+        return;
+    key = inquiry_take(&job->rounds.inquiry, number);
     if (!key)
         return;
     if (failed) {
@@ -354,11 +383,14 @@ struct job *job_new(struct mcp_request *request, const struct job_kind *kind, co
         .log = job_on_log,
         .release = job_on_release,
         .page_done = job_on_page_done,
+        .ask_aside = job_ask_aside,
+        .withdraw_aside = job_withdraw_aside,
         .done = job_on_done,
     };
     read_trace(job);
     ev_timer_init(&job->rounds.patience, job_on_patience, 0, 0);
     ev_timer_init(&job->stay, job_on_stay, 0, 0);
+    aside_init(&job->aside, job->server->loop);
     request->job = job;
     request->cancel = job_on_cancel;
     return rounds_read(job, err) == 0 ? job : NULL;
@@ -372,6 +404,7 @@ void job_free(struct job *job)
         return;
     caller = job->invocation.caller;
     ev_timer_stop(job->server->loop, &job->stay);
+    aside_withdraw(&job->aside);
     rounds_deinit(job);
     invocation_deinit(&job->invocation);
     tool_caller_unref(caller);
@@ -394,6 +427,7 @@ void job_leave(struct job *job, struct job_keeper *keeper)
 {
     ev_timer_stop(job->server->loop, &job->stay);
     job->invocation.wants_output = false;
+    aside_give_up(&job->aside, "a person has to approve it, and the client has left the request");
     job->request->job = NULL;
     job->request = NULL;
     job->keeper = keeper;

@@ -10,8 +10,9 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
+#include "base/protocol/version.h"
+#include "server/mcp/aside.h"
 #include "server/mcp/rounds.h"
-#include "server/mcp/version.h"
 #include "server/tools/invocation.h"
 #include "server/tools/trace.h"
 
@@ -75,6 +76,7 @@ struct job {
     enum job_state state;
     struct invocation invocation;
     struct rounds rounds;
+    struct aside aside;
     const struct job_kind *kind;
     struct mcp_server *server;   /* borrowed */
     struct mcp_request *request; /* borrowed: the owner; NULL once the keeper is the owner */

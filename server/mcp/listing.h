@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/outcome.h"
-#include "server/mcp/version.h"
+#include "base/protocol/version.h"
 #include "server/tools/invocation.h"
 #include "server/tools/registry.h"
 

@@ -19,6 +19,7 @@ struct mcp_request;
  * a request wants output as it comes, and a piece of it. */
 #define MCP_META_RESULTS "pyexecd/results"
 #define MCP_META_RESULT  "pyexecd/result"
+#define MCP_META_FAILURE "pyexecd/failure"
 #define MCP_META_OUTPUT  "pyexecd/output"
 
 /* True when PARAMS claim to be a request that stands alone, rightly or not. */

@@ -1,8 +1,8 @@
 /* The other side of one connection, session or request that stands alone. */
 #pragma once
 
+#include "base/protocol/version.h"
 #include "server/mcp/subscriber.h"
-#include "server/mcp/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * answers back. */
 #pragma once
 
-#include "server/mcp/version.h"
+#include "base/protocol/version.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* Translates results from the newest revision to the request's. */
 #pragma once
 
-#include "server/mcp/version.h"
+#include "base/protocol/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>

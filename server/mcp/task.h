@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/outcome.h"
+#include "base/protocol/version.h"
 #include "server/mcp/job.h"
-#include "server/mcp/version.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "server/mcp/task_view.h"
 
 #include "base/json.h"
+#include "base/protocol/error_object.h"
 #include "base/utf8.h"
-#include "server/mcp/error_object.h"
 
 #include <math.h>
 #include <string.h>

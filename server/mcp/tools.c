@@ -108,6 +108,8 @@ static json_t *tools_success(const struct job *job)
         json_object_set(result, "structuredContent", structured);
     else if (structured)
         json_object_set_new(result, "_meta", json_pack("{s:O}", MCP_META_RESULT, structured));
+    if (answer->failure)
+        result_add_meta(result, json_pack("{s:s}", MCP_META_FAILURE, answer->failure));
     return result_finish(job->server, job->version, result);
 }
 

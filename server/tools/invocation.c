@@ -141,12 +141,35 @@ void invocation_ask(struct invocation *invocation, const char *key, const char *
                         json_pack("{s:s, s:o}", "method", method, "params", params));
 }
 
+/* New reference. */
+static json_t *invocation_form(const char *message, json_t *schema /* taken */)
+{
+    return json_pack("{s:s, s:s, s:o}", "mode", "form", "message", message, "requestedSchema",
+                     schema);
+}
+
 void invocation_ask_form(struct invocation *invocation, const char *key, const char *message,
                          json_t *schema)
 {
-    invocation_ask(invocation, key, "elicitation/create",
-                   json_pack("{s:s, s:s, s:o}", "mode", "form", "message", message,
-                             "requestedSchema", schema));
+    invocation_ask(invocation, key, "elicitation/create", invocation_form(message, schema));
+}
+
+const char *invocation_ask_aside(struct invocation *invocation, struct invocation_aside *aside,
+                                 const char *message, json_t *schema)
+{
+    json_t *question = json_pack("{s:s, s:o}", "method", "elicitation/create", "params",
+                                 invocation_form(message, schema));
+
+    if (invocation->ask_aside)
+        return invocation->ask_aside(invocation, aside, question);
+    json_decref(question);
+    return "a person has to approve it, and nobody can be asked here";
+}
+
+void invocation_withdraw_aside(struct invocation *invocation)
+{
+    if (invocation->withdraw_aside)
+        invocation->withdraw_aside(invocation);
 }
 
 void invocation_ask_page(struct invocation *invocation, const char *key, const char *message,

@@ -33,6 +33,7 @@ enum log_severity {
 /* The requests that the client supports. */
 struct invocation_client {
     bool can_elicit;       /* a form for its user */
+    bool can_elicit_aside; /* the same while an invocation goes on */
     bool can_elicit_url;   /* a page that its user opens */
     bool can_sample;       /* its model */
     bool can_list_roots;   /* the directories that it works in */
@@ -56,10 +57,19 @@ enum result_form result_form_find(const char *name);
 struct invocation_result {
     json_t *content; /* array in the form of the newest revision: content blocks of a tool, messages
                         of a prompt, contents of a resource; owned */
-    json_t *structured; /* tools: fits the output schema; NULL for none; owned */
-    bool is_error;      /* tools: a failure that the model can act on */
-    json_t *requests;   /* object: the questions to the client by key, or NULL; owned */
-    json_t *state;      /* kept for the next round, or NULL; owned */
+    json_t *structured;  /* tools: fits the output schema; NULL for none; owned */
+    bool is_error;       /* tools: a failure that the model can act on */
+    const char *failure; /* tools: the kind of a failure, for a program; static storage; or NULL */
+    json_t *requests;    /* object: the questions to the client by key, or NULL; owned */
+    json_t *state;       /* kept for the next round, or NULL; owned */
+};
+
+/* A question to the client's user while the invocation goes on; embedded in the work of the entry.
+ */
+struct invocation_aside {
+    /* ANSWER is the result of elicitation/create, borrowed. NULL: there is none, because of WHY_NOT
+     * (static storage). Never from inside invocation_ask_aside. */
+    void (*answered)(struct invocation_aside *aside, const json_t *answer, const char *why_not);
 };
 
 enum invocation_phase {
@@ -101,6 +111,12 @@ struct invocation {
 
     /* The user is done with the page ID. NULL: the client does not want to know. */
     void (*page_done)(struct invocation *invocation, const char *id);
+
+    /* See invocation_ask_aside; QUESTION (taken) is {method, params}. NULL: the client cannot be
+     * asked. */
+    const char *(*ask_aside)(struct invocation *invocation, struct invocation_aside *aside,
+                             json_t *question);
+    void (*withdraw_aside)(struct invocation *invocation);
 
     /* The end of a pending invocation. ERR: the work could not be done; else NULL. */
     void (*done)(struct invocation *invocation, const struct error *err);
@@ -180,6 +196,12 @@ void invocation_ask_page(struct invocation *invocation, const char *key, const c
 
 /* Tells the client of a pending INVOCATION that its user is done with the page ID. */
 void invocation_finish_page(struct invocation *invocation, const char *id);
+
+/* Asks the client's user to fill in a form while INVOCATION goes on, one at a time. NULL: ASIDE is
+ * answered, unless it is withdrawn. Else why the client is not asked; static storage. */
+const char *invocation_ask_aside(struct invocation *invocation, struct invocation_aside *aside,
+                                 const char *message, json_t *schema);
+void invocation_withdraw_aside(struct invocation *invocation);
 
 /* The answer to the question KEY: the result of its method, an object; NULL: none yet. Borrowed. */
 const json_t *invocation_answer(const struct invocation *invocation, const char *key);

@@ -19,6 +19,7 @@ struct limits_entry {
     char *name; /* owned; NULL: all others */
     struct principal_limits limits;
     char **environments; /* owned; NULL: all */
+    char **tools;        /* likewise */
 };
 
 /* The recent calls of a name. The count falls at the rate at which calls are allowed. */
@@ -56,27 +57,11 @@ static void entry_free(struct limits_entry *entry)
 {
     if (!entry)
         return;
-    for (char **name = entry->environments; name && *name; name++)
-        free(*name);
-    free(entry->environments);
+    memory_free_strings(entry->environments);
+    memory_free_strings(entry->tools);
     list_remove(&entry->link);
     free(entry->name);
     free(entry);
-}
-
-static char **copy_names(const char *const *names)
-{
-    size_t count = 0;
-    char **copy;
-
-    if (!names)
-        return NULL;
-    while (names[count])
-        count++;
-    copy = memory_new(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = memory_copy_string(names[i]);
-    return copy;
 }
 
 void limits_set(struct limits *limits, const char *name, const struct principal_limits *own)
@@ -85,9 +70,11 @@ void limits_set(struct limits *limits, const char *name, const struct principal_
 
     entry_free(find_entry(limits, name));
     entry->name = name ? memory_copy_string(name) : NULL;
-    entry->environments = copy_names(own->environments);
+    entry->environments = memory_copy_strings(own->environments);
+    entry->tools = memory_copy_strings(own->tools);
     entry->limits = *own;
     entry->limits.environments = (const char *const *)entry->environments;
+    entry->limits.tools = (const char *const *)entry->tools;
     list_append(&limits->entries, &entry->link);
 }
 

@@ -11,6 +11,7 @@ struct principal_limits {
     unsigned calls_per_minute;       /* on average; a third of it at once. 0: no limit */
     unsigned concurrent_runs;        /* 0: limited by the server only */
     const char *const *environments; /* NULL-terminated; NULL: all */
+    const char *const *tools;        /* the servers of tools; likewise */
 };
 
 struct limits *limits_new(void);

@@ -1,12 +1,13 @@
 #include "server/tools/tool.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/protocol/tool_headers.h"
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "server/tools/account.h"
 #include "server/tools/lenient_arguments.h"
-#include "server/tools/tool_headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,28 @@ static int tool_check_texts(const struct tool *tool, struct error *err)
     return 0;
 }
 
+/* Older drafts say the same by the keywords that can be compiled. New reference. */
+static json_t *tool_schema_without_draft(const json_t *schema)
+{
+    json_t *copy = json_copy((json_t *)schema);
+    const char *draft = json_object_get_string(copy, "$schema");
+
+    if (draft && (strstr(draft, "/draft-0") || strstr(draft, "/2019-09/")))
+        json_object_del(copy, "$schema");
+    return copy;
+}
+
+/* Any object fits a schema that cannot be compiled. */
+static struct schema *tool_compile_foreign(const json_t *schema)
+{
+    AUTO_JSON json_t *copy = tool_schema_without_draft(schema);
+    AUTO_JSON json_t *any = json_pack("{s:s}", "type", "object");
+    struct error ignored = ERROR_INIT;
+    struct schema *compiled = schema_new(copy, &ignored);
+
+    return compiled ? compiled : schema_new(any, &ignored);
+}
+
 static int compile_input(struct tool_entry *entry, struct error *err)
 {
     const char *type;
@@ -96,6 +119,10 @@ static int compile_input(struct tool_entry *entry, struct error *err)
     type = json_string_value(json_object_get(entry->tool.input_schema, "type"));
     if (!type || strcmp(type, "object") != 0)
         return error_set(err, ERROR_CONFIG, "its type must be \"object\"");
+    if (entry->tool.is_foreign) {
+        entry->input_schema = tool_compile_foreign(entry->tool.input_schema);
+        return 0;
+    }
     entry->input_schema = schema_new(entry->tool.input_schema, err);
     if (!entry->input_schema)
         return -1;
@@ -107,7 +134,7 @@ static int check_output(const struct tool_entry *entry, struct error *err)
 {
     struct schema *schema;
 
-    if (!entry->tool.output_schema)
+    if (!entry->tool.output_schema || entry->tool.is_foreign)
         return 0;
     schema = schema_new(entry->tool.output_schema, err);
     if (!schema)

@@ -43,6 +43,9 @@ struct tool {
     json_t *icons;           /* array of {src, mimeType, sizes}; may be NULL; taken */
     void *data;              /* the tool's own: invocation->data; borrowed */
 
+    bool is_foreign; /* its schemas are those of another server, which checks arguments itself: one
+                        of an older draft, or that cannot be compiled, is no error */
+
     enum result_form form; /* of its results, unless the client asks for another. Unsaid: it has one
                               form, structured if it has an output schema */
     enum tool_task_support task_support;

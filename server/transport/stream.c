@@ -55,6 +55,11 @@ static bool is_temporary(int number)
 
 /* States */
 
+static const char *stream_name(const struct stream_settings *settings)
+{
+    return settings->what ? settings->what : "connection";
+}
+
 static const struct state stream_states[] = {
     [STREAM_SERVING] = {"serving",
                         1 << STREAM_FINISHING | 1 << STREAM_FLUSHING | 1 << STREAM_CLOSED},
@@ -68,7 +73,7 @@ static void stream_set_state(struct stream *stream, enum stream_state state)
     enum stream_state before = stream->state;
 
     assert(stream_states[before].next & 1U << state);
-    log_debug("connection %s -> %s number=%u", stream_states[before].name,
+    log_debug("%s %s -> %s number=%u", stream_name(&stream->settings), stream_states[before].name,
               stream_states[state].name, stream->settings.number);
     stream->state = state;
     if (before == STREAM_SERVING)
@@ -122,7 +127,8 @@ static void close_because(struct stream *stream, const char *reason)
     if (stream->state == STREAM_CLOSED)
         return;
     stream_stop_watchers(stream);
-    log_info("connection closed number=%u reason=\"%s\"", stream->settings.number, reason);
+    log_info("%s closed number=%u reason=\"%s\"", stream_name(&stream->settings),
+             stream->settings.number, reason);
     stream_set_state(stream, STREAM_CLOSED);
 }
 
@@ -229,6 +235,19 @@ static bool stream_has_room(const struct sink *sink)
 
 /* In */
 
+/* A client that sends more than it may is closed. */
+static bool stream_has_said_enough(struct stream *stream)
+{
+    const struct stream_settings *settings = &stream->settings;
+
+    if (settings->messages == 0)
+        return false;
+    if (stream->served <= settings->messages && stream->received <= settings->bytes)
+        return false;
+    close_because(stream, "it has sent too much");
+    return true;
+}
+
 /* Serves lines until none is left or too much output is unsent. */
 static void serve_lines(struct stream *stream)
 {
@@ -236,11 +255,15 @@ static void serve_lines(struct stream *stream)
     char *line = NULL;
 
     while (stream->state == STREAM_SERVING && !is_congested(stream)) {
+        if (stream_has_said_enough(stream))
+            return;
         switch (line_reader_next(&stream->reader, &line, &length)) {
         case LINE_COMPLETE:
+            stream->served++;
             session_receive(&stream->session, line, length);
             break;
         case LINE_TOO_LONG:
+            stream->served++;
             session_refuse_line(&stream->session, stream->reader.limit);
             break;
         case LINE_NONE:
@@ -279,6 +302,7 @@ static void stream_on_readable(struct ev_loop *loop, struct ev_io *watcher, int 
         line_reader_end(&stream->reader);
     else
         line_reader_commit(&stream->reader, (size_t)length);
+    stream->received += (size_t)length;
     stream_advance(stream);
 }
 
@@ -353,7 +377,7 @@ void stream_init(struct stream *stream, const struct stream_settings *settings)
     ev_timer_init(&stream->stall, stream_on_stall, 0, settings->limits->stall_seconds);
     ev_timer_init(&stream->probe, stream_on_probe, 0, PROBE_SECONDS);
     ev_timer_init(&stream->deadline, stream_on_deadline, 0, 0);
-    snprintf(label, sizeof label, "connection-%u", settings->number);
+    snprintf(label, sizeof label, "%s-%u", stream_name(settings), settings->number);
     session_init(&stream->session, settings->server,
                  &(struct mcp_peer_settings){.principal = settings->principal,
                                              .label = label,

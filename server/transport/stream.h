@@ -13,8 +13,8 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/line_reader.h"
 #include "server/jsonrpc/session.h"
-#include "server/transport/line_reader.h"
 #include "server/transport/transport.h"
 
 #include <ev.h>
@@ -42,7 +42,10 @@ struct stream_settings {
     const struct transport_limits *limits; /* borrowed */
     const char *principal;                 /* copied */
     bool is_local;                         /* the client is a process of our user */
+    const char *what;                      /* for the log; NULL: "connection" */
     unsigned number;                       /* of the connection, for the log */
+    unsigned messages;                     /* most lines that it may send; 0: there is no limit */
+    size_t bytes;                          /* with `messages`: most bytes that it may send */
     int in;                                /* taken; non-blocking unless it is a socket */
     int out;                               /* taken; may be the same as IN */
 
@@ -65,6 +68,8 @@ struct stream {
     struct session session; /* until FLUSHING */
     struct sink sink;
     struct line_reader reader;
+    unsigned served; /* lines so far */
+    size_t received; /* bytes likewise */
     struct buffer unsent;
 
     struct stream_settings settings; /* the descriptors in it are owned; no principal */

@@ -22,7 +22,7 @@ DECISION = re.compile(r"\b(?:if|for|while|case)\b|\?|&&|\|\|")
 GOTO = re.compile(r"\bgoto\b")
 CALL = re.compile(r"\b(\w+)\s*\(")
 MACHINE = re.compile(r"^static const (?:struct state \w+|unsigned (?:\w+_)?next_\w+)\[\]", re.MULTILINE)
-PRODUCT = ("base", "environments", "server")  # what is installed and runs, without the Python package
+PRODUCT = ("base", "environments", "server", "toolbox")  # what is installed and runs, without the Python package
 CONTAINERS = ("environments/docker/", "environments/engine/")  # with the init of a container
 KEY = "nice"  # a key of environments that is a setting like most
 

@@ -4,9 +4,10 @@ import os
 
 # Bottom first. A file belongs to the layer with the longest folder that holds it.
 BOTTOM = ("environments/engine", "environments/process")  # side by side: neither knows the other
+MIDDLE = ("toolbox", "environments")  # side by side as well
 LAYERS = [
     *BOTTOM,
-    "environments",
+    *MIDDLE,
     "server/tools",
     "server/mcp",
     "server/jsonrpc",
@@ -19,6 +20,7 @@ OURS = EVERYWHERE + tuple(LAYERS)
 FOLDERS = [
     "base",
     "base/curl",
+    "base/protocol",
     "base/schema",
     "base/starter",
     "environments/egress",
@@ -36,6 +38,7 @@ FOLDERS = [
     "environments/callers",
     "environments/catalog",
     "environments/outpost",
+    "toolbox",
     "server/tools/code",
     "server/tools/hints",
     "server/tools",
@@ -66,8 +69,12 @@ def may_include(layer, included):
         return True
     if layer not in LAYERS:
         return False
+    if layer == "toolbox":
+        return included == "environments/process"
     if layer == "environments" or layer in BOTTOM:
         return layer not in BOTTOM and included in BOTTOM
+    if layer == "server/tools":
+        return included in MIDDLE
     return included == LAYERS[LAYERS.index(layer) - 1]
 
 

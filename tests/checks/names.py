@@ -7,7 +7,7 @@ import sys
 import c_source
 import tree
 
-FOLDERS = ("base", "environments", "examples", "schemas", "server")
+FOLDERS = ("base", "environments", "examples", "schemas", "server", "toolbox")
 
 # Linked instead of one another, so they define the same public functions.
 ALTERNATIVES = [

@@ -25,6 +25,7 @@ READERS = {
     "server/configuration/config_checks.c": JSON,
     "server/configuration/config_paths.c": JSON,
     "server/configuration/sandbox_checks.c": JSON,
+    "server/configuration/tool_checks.c": f"{JSON}: the servers of tools",
     "server/functions_file.c": f"{JSON}: the functions, and their packages",
     "server/service.c": f"{JSON}: puts the definition of the node in",
 }

@@ -114,7 +114,7 @@ EXCEPT_FOLLOWING = {"base/holdings.c"}
 
 
 def sources():
-    return [path for path in tree.files(".c") if path.parts[0] in ("base", "environments", "server")]
+    return [path for path in tree.files(".c") if path.parts[0] in ("base", "environments", "server", "toolbox")]
 
 
 def functions_by_path(text):

@@ -26,7 +26,7 @@ PROMISES = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", 
 
 
 def program_sources():
-    return [path for path in tree.files(".c", ".h") if path.parts[0] in ("base", "environments", "server")]
+    return [path for path in tree.files(".c", ".h") if path.parts[0] in ("base", "environments", "server", "toolbox")]
 
 
 def without_comments(text):

@@ -11,6 +11,7 @@ PAGES = {
     "docs/performance.md": "`./dev bench --write` makes it; it takes minutes, alone on a machine",
     "docs/python.md": "test_python_page.py",
     "docs/service.md": "test_service.py",
+    "docs/tools.md": "test_tool_servers.py",
     "docs/autogen.md": "test_autogen.py and test_ag2.py run these programs; here their imports are tried",
 }
 

@@ -5,8 +5,8 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/protocol/header_value.h"
 #include "base/utf8.h"
-#include "server/mcp/header_value.h"
 
 #include <assert.h>
 #include <stdint.h>

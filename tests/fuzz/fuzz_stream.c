@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "server/jsonrpc/scan.h"
+#include "base/protocol/scan.h"
 #include "server/mcp/server.h"
 #include "server/tools/registry.h"
 #include "server/transport/stream.h"

@@ -106,10 +106,10 @@ static struct python_object *core_take(const char *name)
     return function;
 }
 
-static void core_call_starter(bool is_rehearsal)
+static void core_call_starter(bool is_rehearsal, int tools)
 {
     struct python_object *result =
-        core.starter ? python.PyObject_CallFunction(core.starter, "i", is_rehearsal) : NULL;
+        core.starter ? python.PyObject_CallFunction(core.starter, "ii", is_rehearsal, tools) : NULL;
 
     if (!result)
         python.PyErr_Print();
@@ -136,13 +136,13 @@ static void core_prepare(void)
     footprint_take();
     python.PyOS_AfterFork_Child();
     core_search_directory();
-    core_call_starter(true);
+    core_call_starter(true, -1);
     stacks_answer();
 }
 
-static void core_begin(void)
+static void core_begin(int tools)
 {
-    core_call_starter(false);
+    core_call_starter(false, tools);
     python.Py_DecRef(core.starter);
     script_run(core.script);
 }
@@ -276,7 +276,7 @@ static void core_show(bool has_imports)
     python.PyOS_AfterFork_Child();
     core_rehearse();
     core_use_loaded(has_imports);
-    core_call_starter(true);
+    core_call_starter(true, -1);
     script_run(core.script);
 }
 

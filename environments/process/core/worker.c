@@ -71,26 +71,51 @@ static void worker_close_descriptors(void)
     kernel_close(last + 1, INT_MAX);
 }
 
-/* The code comes into the file of the script, and then a byte to the gate, with the input if there
- * is one. */
-static void worker_wait(void)
+/* A byte from the gate, and the descriptor beside it; -1: there is none. */
+static char worker_receive(int *ret_descriptor)
 {
     size_t count = 0;
     char byte;
+
+    if (descriptors_receive(STARTER_GATE, &byte, 1, 0, ret_descriptor, 1, &count) != 1)
+        _exit(0);
+    if (count == 0)
+        *ret_descriptor = -1;
+    return byte;
+}
+
+/* The socket to the tools. True when it is there. */
+static bool worker_take_tools(void)
+{
+    int tools;
+
+    (void)worker_receive(&tools);
+    if (tools < 0 || dup2(tools, STARTER_TOOLS) < 0)
+        _exit(0);
+    close(tools);
+    return true;
+}
+
+/* The code comes into the file of the script, and then a byte to the gate, with the input if there
+ * is one. True when the script has tools. */
+static bool worker_wait(void)
+{
+    const struct gate_word word = {.mark = 'w', .keeper = keeper_begin()};
+    bool has_tools = false;
     int input;
 
-    const struct gate_word word = {.mark = 'w', .keeper = keeper_begin()};
-
-    if (write(STARTER_GATE, &word, sizeof word) != sizeof word ||
-        descriptors_receive(STARTER_GATE, &byte, 1, 0, &input, 1, &count) != 1)
+    if (write(STARTER_GATE, &word, sizeof word) != sizeof word)
         _exit(0);
-    if (count == 1 && dup2(input, STDIN_FILENO) < 0)
+    while (worker_receive(&input) == STARTER_TOOLS_FOLLOW)
+        has_tools = worker_take_tools();
+    if (input >= 0 && dup2(input, STDIN_FILENO) < 0)
         _exit(0);
-    if (count == 1) {
+    if (input >= 0) {
         close(input);
         stacks_leave(); /* a session outlives an interrupt, and may be copied */
     }
     close(STARTER_GATE);
+    return has_tools;
 }
 
 static _Noreturn void worker_become(const struct program *program,
@@ -118,8 +143,7 @@ static _Noreturn void worker_become(const struct program *program,
     worker_close_descriptors();
     prctl(PR_SET_NAME, worker.name);
     worker.job->prepare();
-    worker_wait();
-    worker.job->begin();
+    worker.job->begin(worker_wait() ? STARTER_TOOLS : -1);
     _exit(127);
 }
 

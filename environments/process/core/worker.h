@@ -20,8 +20,9 @@ struct worker_job {
     const int
         *kept; /* descriptors of the zygote that are not ours, and STARTER_GATE: COUNT, rising */
     size_t count;
-    void (*prepare)(void); /* in the worker, before it waits for its code */
-    void (*begin)(void);   /* in the worker, when its code is there; does not return */
+    void (*prepare)(void);    /* in the worker, before it waits for its code */
+    void (*begin)(int tools); /* in the worker, when its code is there, with the socket to TOOLS or
+                                 -1; does not return */
 };
 
 /* In the zygote: makes a supervisor, and a worker, with DESCRIPTORS, of enum zygote_order, COUNT of

@@ -17,8 +17,8 @@ struct zygote_hooks {
     /* Makes later copies quicker, when no order has come for a moment; true when nothing is left to
      * learn. Takes about a second at most. */
     bool (*learn)(void);
-    void (*prepare)(void); /* in a worker, before it waits for its code */
-    void (*begin)(void);   /* in the worker, when its code is there; does not return */
+    void (*prepare)(void);    /* in a worker, before it waits for its code */
+    void (*begin)(int tools); /* in the worker, when its code is there; see struct worker_job */
 };
 
 /* In a zygote that must not make workers: reports WHY and ends. */

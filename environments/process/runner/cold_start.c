@@ -101,6 +101,8 @@ static _Noreturn void cold_start_execute(const struct program *program,
         variables = starter_lend(preparation->starter, variables);
     if (program->gate >= 0)
         variables = starter_lend_gate(program->gate, variables);
+    if (program->tools >= 0)
+        variables = starter_lend_tools(program->tools, variables);
     if (preparation->layers & LAYER_FILES)
         confine_need(fd, files_restrict(preparation, program), "cannot make Landlock rules", "");
     cold_start_let_out(fd, program);

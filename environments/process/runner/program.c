@@ -42,6 +42,7 @@ static bool program_take_descriptors(struct program *program,
     program->gate = -1;
     program->code = has_code ? descriptors[next++] : -1;
     program->input = run->has_input ? descriptors[next++] : -1;
+    program->tools = run->has_tools ? descriptors[next++] : -1;
     if (run->is_zygote) {
         program->orders = descriptors[0];
         program->core = descriptors[1];
@@ -49,7 +50,7 @@ static bool program_take_descriptors(struct program *program,
     }
     program->outlet = run->has_outlet ? descriptors[next] : -1;
     return (!has_code || program->code >= 0) && (!run->has_input || program->input >= 0) &&
-           (!run->has_outlet || program->outlet >= 0);
+           (!run->has_tools || program->tools >= 0) && (!run->has_outlet || program->outlet >= 0);
 }
 
 bool program_has_devices(const struct program *program)

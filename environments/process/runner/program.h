@@ -16,6 +16,7 @@ struct program {
     const char *script; /* where the code is to appear; NULL: nowhere */
     int code;           /* a file that holds the code; or -1 */
     int input;          /* its standard input; or -1: /dev/null */
+    int tools;          /* the socket by which its script calls tools; or -1 */
     int outlet;         /* the socket to the proxy of this network; or -1 */
     int gate;           /* the program's end of its gate; or -1 */
     int orders;         /* of a zygote */

@@ -395,6 +395,8 @@ static void supervisor_close_descriptors(const struct program *program)
         close(program->code);
     if (program->input >= 0)
         close(program->input);
+    if (program->tools >= 0)
+        close(program->tools);
     if (program->outlet >= 0)
         close(program->outlet);
     if (program->gate >= 0)
@@ -458,6 +460,20 @@ static void supervisor_on_gate(struct supervisor *supervisor)
     supervisor->gate = -1;
 }
 
+/* The program that waits gets TOOLS before its code. A Python that waits alone is warned, since it
+ * takes no descriptor unless it must. */
+static void supervisor_give_tools(struct supervisor *supervisor, int tools)
+{
+    static const char mark = STARTER_TOOLS_FOLLOW;
+
+    if (!supervisor->is_waiting || tools < 0)
+        _exit(1);
+    if (descriptors_send(supervisor->gate, &mark, 1, NULL, 0) != 1 ||
+        descriptors_send(supervisor->gate, "", 1, &tools, 1) != 1)
+        end_tree(supervisor);
+    close(tools);
+}
+
 /* A script that nothing is laid over has its code at its place by now. A tree that cannot run CODE
  * any more ends, and the server takes another tree. */
 static void supervisor_complete(struct supervisor *supervisor, int code)
@@ -507,6 +523,9 @@ static void supervisor_on_control(struct supervisor *supervisor)
         break;
     case CONTROL_CODE:
         supervisor_let_go(supervisor, descriptors);
+        break;
+    case CONTROL_TOOLS:
+        supervisor_give_tools(supervisor, descriptors[0]);
         break;
     case CONTROL_COPY:
         copies_begin(&supervisor->copies, descriptors);

@@ -107,6 +107,8 @@ json_t *run_result_structured(const struct run_facts *facts)
     run_result_set_streams(structured, facts);
     run_result_set_place(structured, facts);
     run_result_set_cost(structured, facts->report);
+    if (facts->report->tools)
+        json_object_set(structured, "tools", (json_t *)facts->report->tools);
     if (session != RUN_WITHOUT_SESSION)
         json_object_set_new(structured, "session",
                             json_pack("{s:s, s:b}", "name", facts->setting->session, "alive",

@@ -7,16 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *run_facts_explain_timeout(const struct run_setting *setting)
+/* The time that it had, in words. */
+static char *run_facts_time(const struct run_facts *facts)
 {
-    AUTO_FREE char *timeout = quantity_seconds(setting->timeout);
+    const struct run_setting *setting = facts->setting;
+
+    return quantity_seconds(facts->report->had_longest ? setting->environment->settings.max_timeout
+                                                       : setting->timeout);
+}
+
+static char *run_facts_explain_timeout(const struct run_facts *facts)
+{
+    AUTO_FREE char *timeout = run_facts_time(facts);
 
     return memory_format("timed out after %s and was ended, with all that it had started", timeout);
 }
 
-static char *run_facts_explain_interrupt(const struct run_setting *setting)
+static char *run_facts_explain_interrupt(const struct run_facts *facts)
 {
-    AUTO_FREE char *timeout = quantity_seconds(setting->timeout);
+    AUTO_FREE char *timeout = run_facts_time(facts);
 
     return memory_format("timed out after %s and was interrupted; the variables of its session are "
                          "still there",
@@ -64,9 +73,9 @@ static char *run_facts_explain(const struct run_facts *facts)
     if (report->execution.survivors)
         return memory_copy_string("left processes behind that cannot be ended: containment failed");
     if (report->end == RUN_TIMED_OUT && report->session == RUN_SESSION_KEPT)
-        return run_facts_explain_interrupt(facts->setting);
+        return run_facts_explain_interrupt(facts);
     if (report->end == RUN_TIMED_OUT)
-        return run_facts_explain_timeout(facts->setting);
+        return run_facts_explain_timeout(facts);
     if (report->end == RUN_DISK_LIMIT)
         return report->share.is_used_up ? run_facts_explain_share(&report->share)
                                         : run_facts_explain_disk(facts->setting);

@@ -27,6 +27,12 @@ static const struct form_choice first_time[] = {
     {"yes", APPROVAL_CHOICE_YES, "Yes, run it, and do not ask about later calls"},
 };
 
+static const struct form_choice of_call[] = {
+    {"no", APPROVAL_CHOICE_NO, "No, do not call it"},
+    {"once", APPROVAL_CHOICE_ONCE, "Yes, call it, and ask again next time"},
+    {"yes", APPROVAL_CHOICE_YES, "Yes, call it, and do not ask again in this run"},
+};
+
 struct form_choices {
     const struct form_choice *of;
     size_t count;
@@ -39,18 +45,31 @@ static struct form_choices form_choices_for(enum approval_policy policy)
     return (struct form_choices){each_time, ARRAY_SIZE(each_time)};
 }
 
+static json_t *form_make(const char *title, const struct form_choices *choices)
+{
+    json_t *values = json_array();
+
+    for (size_t i = 0; i < choices->count; i++)
+        json_array_append_new(values, json_pack("{s:s, s:s}", "const", choices->of[i].word, //
+                                                "title", choices->of[i].title));
+    return json_pack("{s:s, s:{s:{s:s, s:s, s:o, s:s}}, s:[s]}", //
+                     "type", "object", "properties",             //
+                     FIELD, "type", "string", "title", title,    //
+                     "oneOf", values, "default", choices->of[0].word, "required", FIELD);
+}
+
 json_t *approval_form(enum approval_policy policy)
 {
     const struct form_choices choices = form_choices_for(policy);
-    json_t *values = json_array();
 
-    for (size_t i = 0; i < choices.count; i++)
-        json_array_append_new(values, json_pack("{s:s, s:s}", "const", choices.of[i].word, //
-                                                "title", choices.of[i].title));
-    return json_pack("{s:s, s:{s:{s:s, s:s, s:o, s:s}}, s:[s]}", //
-                     "type", "object", "properties",             //
-                     FIELD, "type", "string", "title", "Run it", //
-                     "oneOf", values, "default", choices.of[0].word, "required", FIELD);
+    return form_make("Run it", &choices);
+}
+
+json_t *approval_form_of_call(void)
+{
+    const struct form_choices choices = {of_call, ARRAY_SIZE(of_call)};
+
+    return form_make("Call it", &choices);
 }
 
 const char *approval_form_advice(enum approval_policy policy)

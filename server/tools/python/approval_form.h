@@ -16,6 +16,9 @@ enum approval_choice {
 /* The schema of the form. New reference. */
 json_t *approval_form(enum approval_policy policy);
 
+/* The same for a call of a tool by a script, with the choices of APPROVAL_FIRST. */
+json_t *approval_form_of_call(void);
+
 /* Says in one sentence how to answer, for people who are not shown the form. Static storage. */
 const char *approval_form_advice(enum approval_policy policy);
 

@@ -78,6 +78,23 @@ static char *approval_text_name(const struct approval_subject *subject)
                                                   : subject->environment->name);
 }
 
+/* The servers whose tools the code may call. */
+static void append_tools(struct buffer *text, const json_t *tools)
+{
+    const char *server;
+    json_t *list;
+
+    if (json_object_size(tools) == 0)
+        return;
+    buffer_print(text, "- Tools that it may call:");
+    json_object_foreach ((json_t *)tools, server, list) {
+        buffer_print(text, " %s", server);
+        if (json_array_size(list) > 0)
+            buffer_print(text, " (%zu)", json_array_size(list));
+    }
+    buffer_print(text, "\n");
+}
+
 static void append_facts(struct buffer *text, const struct approval_subject *subject)
 {
     const struct environment *environment = subject->environment;
@@ -89,7 +106,20 @@ static void append_facts(struct buffer *text, const struct approval_subject *sub
     append_fact(text, directory);
     if (subject->session)
         append_fact(text, subject->session);
+    append_tools(text, subject->tools);
     append_limits(text, subject);
+}
+
+static void append_foreseen(struct buffer *text, const json_t *foreseen)
+{
+    const json_t *tool;
+    size_t i;
+
+    if (json_array_size(foreseen) == 0)
+        return;
+    buffer_print(text, "\nYes: it may also call these tools, with any arguments:\n\n");
+    json_array_foreach (foreseen, i, tool)
+        append_fact(text, json_string_value(tool));
 }
 
 /* A definition may have more members than the lines above show, so it is shown completely. */
@@ -150,6 +180,8 @@ enum approval_policy approval_subject_policy(const struct approval_subject *subj
 {
     const enum approval_policy own = subject->environment->settings.approval;
 
+    if (json_array_size(subject->foreseen) > 0)
+        return APPROVAL_ALWAYS;
     return own > subject->least ? own : subject->least;
 }
 
@@ -167,6 +199,7 @@ char *approval_text(const struct approval_subject *subject)
     if (policy == APPROVAL_FIRST)
         buffer_print(&text, "\nYes: later calls of this client in this environment run without a "
                             "question. Once: they are asked about again.\n");
+    append_foreseen(&text, subject->foreseen);
     if (subject->definition)
         append_definition(&text, subject->definition);
     if (subject->packages)

@@ -18,7 +18,10 @@ struct approval_subject {
     const char *session;    /* its session, described in words; NULL: the code runs in a Python of
                                its own */
     const json_t *packages; /* that are installed for the session first, or NULL */
-    const json_t *files;    /* files that are put into the directory first, or NULL */
+    const json_t *tools;    /* that it may call, as far as known: {server: [tool]}; or NULL */
+    const json_t
+        *foreseen; /* of these, as "server.tool": a yes to the code counts for them; or NULL */
+    const json_t *files; /* files that are put into the directory first, or NULL */
     const char *code;
     size_t length;
 };

@@ -10,6 +10,7 @@
 #include "server/tools/python/guide.h"
 #include "server/tools/python/python_offer.h"
 #include "server/tools/python/run_python.h"
+#include "server/tools/python/tool_guide.h"
 
 #include <stdlib.h>
 
@@ -99,10 +100,22 @@ static void python_arguments_describe_session(json_t *properties, const struct p
             offer->rules ? "A line `%pip install NAME` installs a package for it. " : "", idle));
 }
 
+static void python_arguments_describe_code(json_t *property, const struct python_offer *offer)
+{
+    AUTO(buffer_deinit) struct buffer text;
+
+    buffer_init(&text, GUIDE_BYTES);
+    buffer_print(&text, "%s", json_object_get_string(property, "description"));
+    tool_guide_append(&text, offer);
+    json_object_set_new(property, "description",
+                        json_stringn(buffer_bytes(&text), buffer_length(&text)));
+}
+
 void python_arguments_describe(json_t *schema, const struct python_offer *offer)
 {
     json_t *properties = json_object_get(schema, "properties");
 
+    python_arguments_describe_code(json_object_get(properties, "code"), offer);
     python_arguments_describe_environment(json_object_get(properties, "environment"), offer);
     python_arguments_describe_timeout(json_object_get(properties, "timeout"), offer,
                                       "Seconds after which the program is stopped");

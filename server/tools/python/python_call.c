@@ -8,6 +8,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/notebook/notebooks.h"
+#include "environments/script_tools.h"
 #include "environments/workplace/provided_files.h"
 #include "environments/workplace/working_directory.h"
 #include "server/tools/code/code_cleaning.h"
@@ -18,11 +19,13 @@
 #include "server/tools/invocation.h"
 #include "server/tools/python/approval.h"
 #include "server/tools/python/file_resource.h"
+#include "server/tools/python/foreseen_tools.h"
 #include "server/tools/python/python_caller.h"
 #include "server/tools/python/python_host.h"
 #include "server/tools/python/python_offer.h"
 #include "server/tools/python/python_output.h"
 #include "server/tools/python/python_progress.h"
+#include "server/tools/python/python_sender.h"
 #include "server/tools/python/python_session.h"
 #include "server/tools/python/run_account.h"
 #include "server/tools/trace.h"
@@ -53,12 +56,14 @@ struct python_call {
     struct code_cleaning code; /* of the request */
     json_t *from_block;        /* the environment that a block in the code asks for, or NULL */
     json_t *packages;          /* that a cell installs first, or NULL; owned */
+    json_t *foreseen;          /* tools that are approved with the code, or NULL; owned */
     struct run_setting setting;
     struct run *run;   /* borrowed from the executor; or NULL, and instead ... */
     struct cell *cell; /* ... borrowed from its session */
     char *session;     /* owned: the handle of the session */
     struct python_progress progress;
     struct python_output output;
+    struct python_sender sender;
     python_done_fn done;
 };
 
@@ -93,6 +98,7 @@ static struct python_call *python_call_new(struct invocation *invocation, struct
     call->done = done;
     python_progress_init(&call->progress, invocation, host->settings.loop);
     python_output_init(&call->output, invocation, host->settings.loop);
+    python_sender_init(&call->sender, invocation, &call->progress);
     return call;
 }
 
@@ -101,6 +107,7 @@ static void python_call_free(struct python_call *call)
     code_cleaning_deinit(&call->code);
     json_decref(call->from_block);
     json_decref(call->packages);
+    json_decref(call->foreseen);
     free(call->session);
     free(call);
 }
@@ -275,15 +282,28 @@ static enum approval_policy python_call_least_approval(const struct python_call 
     return own > defined ? own : defined;
 }
 
+/* A client that can be asked while the code runs is asked then, and sees the arguments. */
+static void python_call_foresee(struct python_call *call, const json_t *tools)
+{
+    const struct invocation_client *client = &call->invocation->client;
+
+    if (client->can_elicit && !client->can_elicit_aside)
+        call->foreseen = foreseen_tools_find(tools, call->request.code, call->request.code_length);
+    call->sender.sender.approved = call->foreseen;
+}
+
 static bool python_call_is_approved(struct python_call *call)
 {
     struct tool_caller *caller = call->invocation->caller;
+    AUTO_JSON json_t *tools =
+        python_host_known_tools(call->host, call->setting.environment, caller->principal);
     AUTO_FREE char *directory = python_call_describe_directory(call);
     AUTO_FREE char *session = python_session_describe(call->host, caller, &call->request);
     const char *shown = call->request.shown;
 
     if (call->request.chosen)
         return true;
+    python_call_foresee(call, tools);
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
@@ -293,6 +313,8 @@ static bool python_call_is_approved(struct python_call *call)
                                .timeout = call->setting.timeout,
                                .directory = directory,
                                .session = session,
+                               .tools = tools,
+                               .foreseen = call->foreseen,
                                .files = call->request.files,
                                .code = shown ? shown : call->request.code,
                                .length = shown ? strlen(shown) : call->request.code_length,
@@ -337,6 +359,12 @@ static struct recurrence *python_call_recurrence(const struct python_call *call)
     return NULL;
 }
 
+static struct script_tools *python_call_open_tools(const struct python_call *call)
+{
+    return python_host_open_tools(call->host, call->setting.environment,
+                                  call->invocation->caller->principal);
+}
+
 static struct run *python_call_submit_in(struct python_call *call,
                                          struct working_directory *directory,
                                          enum isolation isolation, struct error *err)
@@ -344,6 +372,7 @@ static struct run *python_call_submit_in(struct python_call *call,
     struct tool_caller *caller = call->invocation->caller;
     const struct principal *principal = caller->principal;
     AUTO_JSON json_t *imports = import_names_read(call->request.code, call->request.code_length);
+    struct script_tools *tools = python_call_open_tools(call);
     struct trace_variables variables;
     struct run *run;
 
@@ -364,12 +393,16 @@ static struct run *python_call_submit_in(struct python_call *call,
             .timeout = call->setting.timeout,
             .owner = principal->name,
             .owner_runs = limits_find(principal->limits, principal->name)->concurrent_runs,
+            .tools = tools,
+            .sender = &call->sender.sender,
             .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
             .data = call,
             .progress = python_call_on_step,
             .done = python_call_on_done,
         },
         err);
+    if (!run)
+        script_tools_free(tools);
     trace_variables_deinit(&variables);
     return run;
 }
@@ -378,16 +411,22 @@ static struct notebook *python_call_open_session(struct python_call *call,
                                                  struct working_directory *directory,
                                                  enum isolation isolation, struct error *err)
 {
-    return notebooks_open(
+    struct script_tools *tools = python_call_open_tools(call);
+    struct notebook *notebook = notebooks_open(
         call->host->settings.notebooks,
         &(struct notebook_request){
             .environment = call->setting.environment,
             .directory = directory,
             .isolation = isolation,
             .owner = call->invocation->caller->principal->name,
+            .tools = tools,
             .picture_helper = python_host_picture_helper(call->host, call->setting.environment),
         },
         err);
+
+    if (!notebook)
+        script_tools_free(tools);
+    return notebook;
 }
 
 /* Packages that have been imported ahead do not see how a script changes its variables. Of a script
@@ -433,6 +472,7 @@ static int python_call_submit_cell(struct python_call *call, struct notebook *no
             .imports = imports,
             .packages = call->packages,
             .recurrence = python_call_changes_variables(call) ? NULL : python_call_recurrence(call),
+            .sender = &call->sender.sender,
             .data = call,
             .progress = python_call_on_step,
             .extend = python_call_extend,

@@ -34,6 +34,27 @@ const char *python_host_picture_helper(const struct python_host *host,
     return environment->settings.images == IMAGES_INLINE ? host->settings.picture_helper : NULL;
 }
 
+struct script_tools *python_host_open_tools(const struct python_host *host,
+                                            const struct environment *environment,
+                                            const struct principal *principal)
+{
+    const struct python_settings *settings = &host->settings;
+
+    return settings->open_tools ? settings->open_tools(settings->tools_data, environment, principal)
+                                : NULL;
+}
+
+json_t *python_host_known_tools(const struct python_host *host,
+                                const struct environment *environment,
+                                const struct principal *principal)
+{
+    const struct python_settings *settings = &host->settings;
+
+    return settings->known_tools
+               ? settings->known_tools(settings->tools_data, environment, principal)
+               : NULL;
+}
+
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own)
 {
     const struct python_host *host = data;

@@ -17,6 +17,7 @@ struct executor;
 struct notebooks;
 struct principal;
 struct registry;
+struct script_tools;
 struct workplace;
 
 /* Borrowed, and must outlive the host; the name is copied. */
@@ -32,6 +33,18 @@ struct python_settings {
     bool has_many;              /* run_many is offered */
     enum result_form results;   /* for clients that ask for none */
     const char *picture_helper; /* the path of pyexecd-picture; NULL: no result has pictures */
+
+    /* The tools that a script in ENVIRONMENT, of the client PRINCIPAL, may call; owned by the
+     * caller. NULL: there are none. May itself be NULL. */
+    struct script_tools *(*open_tools)(void *data, const struct environment *environment,
+                                       const struct principal *principal);
+
+    /* The known ones of those tools: an object with an array for each of their servers, as texts
+     * for models need it; PRINCIPAL NULL: of a client with all rights. New reference. May be NULL.
+     */
+    json_t *(*known_tools)(void *data, const struct environment *environment,
+                           const struct principal *principal);
+    void *tools_data; /* of both; borrowed */
 };
 
 struct python_host {
@@ -59,6 +72,16 @@ const char *python_host_picture_helper(const struct python_host *host,
 /* The instructions for the model of PRINCIPAL when a session begins; owned by the caller. DATA is
  * the host. *RET_IS_OWN: other principals have another offer. */
 char *python_host_instruct(void *data, const struct principal *principal, bool *ret_is_own);
+
+/* The tools of the operator for a script of PRINCIPAL in ENVIRONMENT; see above. */
+struct script_tools *python_host_open_tools(const struct python_host *host,
+                                            const struct environment *environment,
+                                            const struct principal *principal);
+
+/* The known ones of them, {server: [tool]}; see above. New reference; NULL: none. */
+json_t *python_host_known_tools(const struct python_host *host,
+                                const struct environment *environment,
+                                const struct principal *principal);
 
 /* Harmless for NULL. */
 void python_host_free(struct python_host *host);

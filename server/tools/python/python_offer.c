@@ -25,7 +25,7 @@ static bool python_offer_has(const struct python_offer *offer, const char *name)
 
 bool python_offer_is_personal(const struct principal *principal)
 {
-    return python_offer_names(principal) != NULL;
+    return python_offer_names(principal) || limits_find(principal->limits, principal->name)->tools;
 }
 
 struct environment *python_offer_next(const struct python_offer *offer, size_t *position)
@@ -71,12 +71,14 @@ struct python_offer python_offer_for(const struct python_settings *settings,
 {
     struct python_offer offer = {
         .catalog = settings->catalog,
+        .settings = settings,
+        .principal = principal,
         .rules = settings->rules,
         .default_environment = settings->default_environment,
         .sessions = notebooks_are_offered(settings->notebooks) ? settings->notebooks : NULL,
     };
 
-    if (!principal || !python_offer_is_personal(principal))
+    if (!principal || !python_offer_names(principal))
         return offer;
     offer.names = python_offer_names(principal);
     offer.rules = NULL;

@@ -15,8 +15,10 @@ struct python_settings;
 /* Borrowed from the settings and the limits that it was made from. */
 struct python_offer {
     const struct catalog *catalog;
-    const struct caller_rules *rules; /* NULL: its calls may define none */
-    const char *const *names;         /* NULL-terminated; NULL: all of the catalog */
+    const struct python_settings *settings;
+    const struct principal *principal; /* NULL: without restrictions */
+    const struct caller_rules *rules;  /* NULL: its calls may define none */
+    const char *const *names;          /* NULL-terminated; NULL: all of the catalog */
     const char *default_environment;
     const struct notebooks *sessions; /* NULL: there are none */
 };

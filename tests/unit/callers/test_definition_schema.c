@@ -39,12 +39,13 @@ static void expect_completed(void **state, const char *type, const char *definit
 static void test_each_key_that_is_left_out_has_its_default(void **state)
 {
     expect_completed(state, "system", "{}",
-                     "{\"isolation\": \"auto\", \"nice\": 0, \"start\": \"warm\","
+                     "{\"isolation\": \"auto\", \"nice\": 0, \"tools\": [], \"start\": \"warm\","
                      " \"preload\": \"auto\", \"prepare\": \"lazy\", \"prepare_timeout\": 600}");
     expect_completed(
         state, "venv", "{}",
         "{\"system_site_packages\": false, \"pip_packages\": [], \"allow_source_builds\": false,"
-        " \"isolation\": \"auto\", \"nice\": 0, \"start\": \"warm\", \"preload\": \"auto\","
+        " \"isolation\": \"auto\", \"nice\": 0, \"tools\": [], \"start\": \"warm\", \"preload\": "
+        "\"auto\","
         " \"prepare\": \"lazy\", \"prepare_timeout\": 600}");
 }
 
@@ -54,7 +55,8 @@ static void test_what_is_written_stays(void **state)
                      "{\"isolation\": \"none\", \"nice\": 5, \"start\": \"cold\","
                      " \"preload\": [\"numpy\"], \"prepare\": \"eager\", \"prepare_timeout\": 1}",
                      "{\"isolation\": \"none\", \"nice\": 5, \"start\": \"cold\","
-                     " \"preload\": [\"numpy\"], \"prepare\": \"eager\", \"prepare_timeout\": 1}");
+                     " \"preload\": [\"numpy\"], \"prepare\": \"eager\", \"prepare_timeout\": 1, "
+                     "\"tools\": []}");
 }
 
 int main(void)

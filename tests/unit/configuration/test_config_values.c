@@ -41,6 +41,7 @@ static void test_defaults_are_filled_in(void **state)
         "\"connections_per_client\":32},"
         "\"containment\":\"strict\","
         "\"environments\":{\"system\":{\"type\":\"system\",\"isolation\":\"auto\",\"nice\":0,"
+        "\"tools\":[],"
         "\"start\":\"warm\",\"preload\":\"auto\","
         "\"prepare\":\"lazy\",\"prepare_timeout\":600}},"
         "\"nodes\":{},\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
@@ -66,24 +67,25 @@ static void test_what_is_written_stays(void **state)
 
     (void)state;
     assert_string_equal(
-        tree, "{\"limits\":{\"memory\":1000000000,\"output\":2048,\"processes\":100,"
-              "\"disk\":1073741824,\"concurrent_runs\":4,\"calls_per_minute\":600,\"queued_runs\":"
-              "64,\"connections\":256,\"connections_per_client\":32},"
-              "\"timeout\":0.5,"
-              "\"environments\":{\"only\":{\"type\":\"system\",\"limits\":{\"disk\":1099511627776},"
-              "\"isolation\":\"auto\",\"nice\":0,\"start\":\"warm\",\"preload\":\"auto\","
-              "\"prepare\":\"lazy\","
-              "\"prepare_timeout\":600}},"
-              "\"listen\":[\"stdio\"],"
-              "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_"
-              "idle\":1800},"
-              "\"run_many\":false,\"results\":\"text\","
-              "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,"
-              "\"keep_for\":86400,"
-              "\"max_timeout\":600,\"approval\":\"never\",\"images\":\"inline\",\"containment\":"
-              "\"strict\","
-              "\"nodes\":{},\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
-              "\"default_environment\":\"only\"}");
+        tree,
+        "{\"limits\":{\"memory\":1000000000,\"output\":2048,\"processes\":100,"
+        "\"disk\":1073741824,\"concurrent_runs\":4,\"calls_per_minute\":600,\"queued_runs\":"
+        "64,\"connections\":256,\"connections_per_client\":32},"
+        "\"timeout\":0.5,"
+        "\"environments\":{\"only\":{\"type\":\"system\",\"limits\":{\"disk\":1099511627776},"
+        "\"isolation\":\"auto\",\"nice\":0,\"tools\":[],\"start\":\"warm\",\"preload\":\"auto\","
+        "\"prepare\":\"lazy\","
+        "\"prepare_timeout\":600}},"
+        "\"listen\":[\"stdio\"],"
+        "\"http\":{\"allowed_hosts\":[],\"allowed_origins\":[],\"sessions\":1024,\"session_"
+        "idle\":1800},"
+        "\"run_many\":false,\"results\":\"text\","
+        "\"working_directory\":\"temporary\",\"share_directory_across_isolation\":false,"
+        "\"keep_for\":86400,"
+        "\"max_timeout\":600,\"approval\":\"never\",\"images\":\"inline\",\"containment\":"
+        "\"strict\","
+        "\"nodes\":{},\"callers\":{\"allowed_images\":[\"python:*\"],\"allowed_paths\":[]},"
+        "\"default_environment\":\"only\"}");
 }
 
 /* A value in the tree of TEXT, a configuration in FILE. Owned by the caller. */

@@ -93,11 +93,12 @@ static void test_a_file_may_be_one_token(void **state)
 
 static void test_a_file_may_have_a_line_for_each(void **state)
 {
-    struct result *result = read_text("# who\n\n"
-                                      "alice sha256:" ABC "\r\n"
-                                      "  bob.2\tsha256:" EMPTY " calls_per_minute=120"
-                                      "  concurrent_runs=2 environments=system,science \n"
-                                      "alice sha256:" OTHER);
+    struct result *result =
+        read_text("# who\n\n"
+                  "alice sha256:" ABC "\r\n"
+                  "  bob.2\tsha256:" EMPTY " calls_per_minute=120"
+                  "  concurrent_runs=2 environments=system,science tools=github \n"
+                  "alice sha256:" OTHER);
     const struct token_file_entry *entries = result->file.entries;
     struct token abc = token_of("abc", 3);
 
@@ -113,6 +114,8 @@ static void test_a_file_may_have_a_line_for_each(void **state)
     assert_string_equal(entries[1].environments[0], "system");
     assert_string_equal(entries[1].environments[1], "science");
     assert_null(entries[1].environments[2]);
+    assert_string_equal(entries[1].tools[0], "github");
+    assert_null(entries[1].tools[1]);
     assert_string_equal(entries[2].name, "alice");
     assert_int_equal(entries[2].line, 5);
     result_free(result);
@@ -123,7 +126,8 @@ static void test_a_file_may_have_a_line_for_each(void **state)
     "the name must be 1 to 64 letters, digits, dots, - and _, and not tcp, http, uid-... or "      \
     "oauth-...\n"
 #define OPTIONS                                                                                    \
-    "behind the token there may be calls_per_minute=N, concurrent_runs=N and environments=A,B\n"
+    "behind the token there may be calls_per_minute=N, concurrent_runs=N, environments=A,B and "   \
+    "tools=A,B\n"
 
 static void test_every_fault_has_its_line(void **state)
 {
@@ -150,6 +154,7 @@ static void test_every_fault_has_its_line(void **state)
          "t:1: concurrent_runs must be a number from 1 to 256\n"},
         {"a sha256:" ABC " concurrent_runs=2 concurrent_runs=3\n",
          "t:1: concurrent_runs is there twice\n"},
+        {"a sha256:" ABC " tools=a tools=b\n", "t:1: tools is there twice\n"},
         {"a sha256:" ABC " environments=a,,b\n",
          "t:1: environments must be names with commas between them\n"},
         {"a sha256:" ABC "\nb sha256:" ABC "\n", "t:2: the token of line 1 again\n"},

@@ -1,0 +1,99 @@
+#include "server/tool_catalog.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "environments/environment.h"
+#include "server/script_calls.h"
+#include "server/tools/caller.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOOL_CATALOG_SECONDS 60. /* for servers that have to be started, or installed, first */
+
+static void tool_catalog_keep(struct tool_catalog *catalog)
+{
+    const bool is_news = !json_equal(catalog->tools, catalog->survey.tools);
+    const char *server;
+    json_t *reason;
+
+    json_object_foreach (catalog->survey.failures, server, reason)
+        log_warning("the tools of %s are not known: %s", server, json_string_value(reason));
+    json_decref(catalog->tools);
+    catalog->tools = json_incref(catalog->survey.tools);
+    tool_survey_deinit(&catalog->survey);
+    catalog->is_looking = false;
+    if (is_news)
+        catalog->learned(catalog->data);
+}
+
+static void tool_catalog_on_surveyed(struct tool_survey *survey)
+{
+    tool_catalog_keep(CONTAINER_OF(survey, struct tool_catalog, survey));
+}
+
+void tool_catalog_look(struct tool_catalog *catalog)
+{
+    AUTO_JSON json_t *names = toolbox_names(catalog->toolbox);
+    AUTO_FREE const char **words = memory_new(json_array_size(names) + 1, sizeof *words);
+    const struct tool_reach reach = {.principal = "", .environment = words, .is_isolated = true};
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name)
+        words[i] = json_string_value(name);
+    if (catalog->is_looking)
+        tool_survey_deinit(&catalog->survey);
+    catalog->survey = (struct tool_survey){
+        .timeout = TOOL_CATALOG_SECONDS,
+        .done = tool_catalog_on_surveyed,
+        .are_shared = true,
+    };
+    catalog->is_looking = true;
+    if (toolbox_survey(catalog->toolbox, &reach, &catalog->survey) == OUTCOME_READY)
+        tool_catalog_keep(catalog);
+}
+
+/* New reference. */
+static json_t *tool_catalog_of(const struct tool_catalog *catalog, const char *server)
+{
+    json_t *found = json_array();
+    json_t *tool;
+    size_t i;
+
+    json_array_foreach (catalog->tools, i, tool)
+        if (strcmp(json_object_get_string(tool, "server"), server) == 0)
+            json_array_append(found, tool);
+    return found;
+}
+
+json_t *tool_catalog_find(const struct tool_catalog *catalog, const struct environment *environment,
+                          const struct principal *principal)
+{
+    const struct script_calls calls = {
+        .toolbox = catalog->toolbox,
+        .environment = environment,
+        .principal = principal ? principal->name : NULL,
+        .limits = principal ? principal->limits : NULL,
+    };
+    const struct tool_reach reach = script_calls_reach(&calls);
+    json_t *found = json_object();
+
+    if (environment_isolation(environment) == ISOLATION_DOCKER)
+        return found;
+    for (const char *const *name = reach.environment; name && *name; name++)
+        if (toolbox_reaches(catalog->toolbox, &reach, *name))
+            json_object_set_new(found, *name, tool_catalog_of(catalog, *name));
+    return found;
+}
+
+void tool_catalog_deinit(struct tool_catalog *catalog)
+{
+    if (catalog->is_looking)
+        tool_survey_deinit(&catalog->survey);
+    catalog->is_looking = false;
+    json_decref(STEAL_PTR(catalog->tools));
+}

@@ -1,0 +1,9 @@
+/* The servers of `tools` in the configuration. */
+#pragma once
+
+struct config;
+struct toolbox_plan;
+
+/* Reads them from CONFIG, which has no errors; it gets a complaint for each that cannot be used.
+ * Never NULL; owned by the caller. */
+struct toolbox_plan *tool_servers_read(struct config *config);

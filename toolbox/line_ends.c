@@ -1,0 +1,73 @@
+#include "toolbox/line_ends.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_ENDS_DIGITS = 9 };
+
+void line_ends_add(struct line_ends *line, const char *bytes, size_t length)
+{
+    const size_t begun = size_min(length, LINE_ENDS_BYTES - line->head_length);
+    const size_t taken = size_min(length, LINE_ENDS_BYTES);
+    const size_t kept = size_min(line->tail_length, LINE_ENDS_BYTES - taken);
+
+    memcpy(line->head + line->head_length, bytes, begun);
+    line->head_length += begun;
+    memmove(line->tail, line->tail + line->tail_length - kept, kept);
+    memcpy(line->tail + kept, bytes + length - taken, taken);
+    line->tail_length = kept + taken;
+    line->length += length;
+}
+
+/* The id that TEXT, NUL-terminated, begins with; *RET_END is behind its digits. */
+static unsigned line_ends_read_id(const char *text, const char **ret_end)
+{
+    const size_t digits = strspn(text += strspn(text, " "), "0123456789");
+
+    *ret_end = text + digits;
+    return digits > 0 && digits <= LINE_ENDS_DIGITS ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+static unsigned line_ends_find_first(const char *head)
+{
+    static const char key[] = "\"id\":";
+    const char *found = strstr(head, key);
+    const char *result = strstr(head, "\"result\"");
+    const char *end;
+
+    if (!found || !result || found > result)
+        return 0;
+    return line_ends_read_id(found + strlen(key), &end);
+}
+
+/* Nothing but the version may stand between the id and the end. */
+static unsigned line_ends_find_last(const char *tail)
+{
+    static const char key[] = "\"id\":";
+    const char *last = NULL;
+    const char *end;
+    unsigned id;
+
+    for (const char *found = tail; (found = strstr(found, key)); found++)
+        last = found + strlen(key);
+    id = last ? line_ends_read_id(last, &end) : 0;
+    if (id == 0 || (strcmp(end, "}") != 0 && strcmp(end, ",\"jsonrpc\":\"2.0\"}") != 0))
+        return 0;
+    return id;
+}
+
+/* A NUL in the line ends the search. */
+unsigned line_ends_find_id(const struct line_ends *line)
+{
+    char head[LINE_ENDS_BYTES + 1] = {0};
+    char tail[LINE_ENDS_BYTES + 1] = {0};
+    unsigned id;
+
+    memcpy(head, line->head, line->head_length);
+    memcpy(tail, line->tail, line->tail_length);
+    tail[strcspn(tail, "\r\n")] = '\0';
+    id = line_ends_find_first(head);
+    return id > 0 ? id : line_ends_find_last(tail);
+}
