@@ -43,17 +43,26 @@ static char *tool_checks_explain(const json_t *servers, const char *name)
                          spelling.nearest ? spelling.nearest : "", spelling.nearest ? "\"?" : "");
 }
 
+/* The reason why no script of DEFINITION could call a tool, or NULL. */
+static const char *tool_checks_hindrance(const json_t *definition)
+{
+    const char *type = json_object_get_string(definition, "type");
+
+    if (type && strcmp(type, "docker") == 0)
+        return "scripts in containers cannot call tools";
+    return json_object_get(definition, "node") ? "scripts on nodes cannot call tools" : NULL;
+}
+
 static void tool_checks_environment(struct config *config, const json_t *servers, const char *name,
                                     const json_t *definition)
 {
     AUTO_FREE char *pointer = yaml_pointer("/environments", name);
-    const char *type = json_object_get_string(definition, "type");
+    const char *hindrance = tool_checks_hindrance(definition);
     const json_t *item;
     size_t i;
 
-    if (type && strcmp(type, "docker") == 0 &&
-        json_array_size(json_object_get(definition, "tools")) > 0)
-        config_complain(config, "scripts in containers cannot call tools", "%s/tools", pointer);
+    if (hindrance && json_array_size(json_object_get(definition, "tools")) > 0)
+        config_complain(config, hindrance, "%s/tools", pointer);
     json_array_foreach (json_object_get(definition, "tools"), i, item) {
         AUTO_FREE char *message = NULL;
 
