@@ -14,8 +14,6 @@ import test_nodes
 
 RUNS = {"ssh": 6, "slurm": 2}  # there are two GPUs
 
-pytestmark = pytest.mark.first
-
 
 class Away(test_nodes.Far):
     """A server whose nodes are no descendants of it, and have a state directory that tells them from others."""
