@@ -22,8 +22,8 @@ static const struct state dialogue_states[] = {
     [DIALOGUE_CLOSED] = {"closed", 1 << DIALOGUE_DISCOVERING | 1 << DIALOGUE_GREETING},
     [DIALOGUE_DISCOVERING] = {"discovering", 1 << DIALOGUE_GREETING | 1 << DIALOGUE_OPEN |
                                                  1 << DIALOGUE_BROKEN | 1 << DIALOGUE_CLOSING},
-    [DIALOGUE_GREETING] = {"greeting",
-                           1 << DIALOGUE_OPEN | 1 << DIALOGUE_BROKEN | 1 << DIALOGUE_CLOSING},
+    [DIALOGUE_GREETING] = {"greeting", 1 << DIALOGUE_DISCOVERING | 1 << DIALOGUE_OPEN |
+                                           1 << DIALOGUE_BROKEN | 1 << DIALOGUE_CLOSING},
     [DIALOGUE_OPEN] = {"open", 1 << DIALOGUE_BROKEN | 1 << DIALOGUE_CLOSING},
     [DIALOGUE_BROKEN] = {"broken", 1 << DIALOGUE_CLOSING},
     [DIALOGUE_CLOSING] = {"closing", 1 << DIALOGUE_CLOSED},
@@ -263,15 +263,27 @@ static void dialogue_refuse_revision(struct dialogue *dialogue, const json_t *re
     dialogue_break(dialogue, &err);
 }
 
+static void dialogue_propose(struct dialogue *dialogue);
+
+/* A server of the newest revision was slow, and taken for an old one. */
+static void dialogue_discover_again(struct dialogue *dialogue)
+{
+    dialogue->was_silent = false;
+    dialogue->is_slow = true;
+    dialogue_set_state(dialogue, DIALOGUE_DISCOVERING);
+    dialogue_propose(dialogue);
+}
+
 static void dialogue_on_greeted(struct dialogue_request *request, json_t *result,
                                 const struct error *err, int code, bool was_refused)
 {
     struct dialogue *dialogue = CONTAINER_OF(request, struct dialogue, greeting);
     const enum mcp_version revision = mcp_version_of(json_object_get(result, "protocolVersion"));
 
-    (void)code;
     (void)was_refused;
-    if (!result)
+    if (code != 0 && dialogue->was_silent)
+        dialogue_discover_again(dialogue);
+    else if (!result)
         dialogue_break(dialogue, err);
     else if (revision == MCP_VERSION_NONE || mcp_version_is_modern(revision))
         dialogue_refuse_revision(dialogue, result);
@@ -295,7 +307,7 @@ static void dialogue_begin(struct dialogue *dialogue, const struct dialogue_ques
 
 static void dialogue_propose(struct dialogue *dialogue)
 {
-    const double probe = dialogue->way->probe_seconds;
+    const double probe = dialogue->is_slow ? 0 : dialogue->way->probe_seconds;
 
     dialogue->greeting.done = dialogue_on_discovered;
     dialogue_begin(dialogue, &(struct dialogue_question){.method = "server/discover"},
@@ -306,6 +318,8 @@ static void dialogue_discover(struct dialogue *dialogue)
 {
     dialogue_set_state(dialogue, DIALOGUE_DISCOVERING);
     dialogue->was_refused = false;
+    dialogue->was_silent = false;
+    dialogue->is_slow = false;
     dialogue_propose(dialogue);
 }
 
@@ -329,8 +343,9 @@ static void dialogue_on_patience(struct ev_loop *loop, ev_timer *timer, int even
     (void)loop;
     (void)events;
     if (dialogue->fault.code == ERROR_NONE && dialogue->state == DIALOGUE_DISCOVERING &&
-        dialogue->way->probe_seconds > 0) {
+        dialogue->way->probe_seconds > 0 && !dialogue->is_slow) {
         list_remove(&dialogue->greeting.link);
+        dialogue->was_silent = true;
         dialogue_greet(dialogue);
         return;
     }

@@ -67,6 +67,8 @@ struct dialogue {
     enum mcp_version revision; /* once it is open; kept for the next time */
     bool knows_revision;
     bool was_refused;      /* the newest revision, by a server that knows it */
+    bool was_silent;       /* it was greeted since it had not answered in time ... */
+    bool is_slow;          /* ... but refused that: it gets more time for the first request */
     struct tool_link *way; /* owned; NULL: closed */
     struct link_listener listener;
     struct list requests;

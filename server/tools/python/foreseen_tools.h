@@ -5,6 +5,6 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Of KNOWN, {server: [tool]}, the tools that a person is asked about and that CODE names: an array
- * of "server.tool". New reference. */
+/* The tools in KNOWN, {server: [tool]}, with `asks` and a name in CODE: an array of "server.tool".
+ * New reference. */
 json_t *foreseen_tools_find(const json_t *known, const char *code, size_t length);

@@ -39,7 +39,7 @@ struct python_settings {
     struct script_tools *(*open_tools)(void *data, const struct environment *environment,
                                        const struct principal *principal);
 
-    /* The known ones of those tools: an object with an array for each of their servers, as texts
+    /* Its known tools: an object with an array for each of their servers, as texts
      * for models need it; PRINCIPAL NULL: of a client with all rights. New reference. May be NULL.
      */
     json_t *(*known_tools)(void *data, const struct environment *environment,
@@ -78,7 +78,7 @@ struct script_tools *python_host_open_tools(const struct python_host *host,
                                             const struct environment *environment,
                                             const struct principal *principal);
 
-/* The known ones of them, {server: [tool]}; see above. New reference; NULL: none. */
+/* Its known tools, {server: [tool]}; see above. New reference; NULL: none. */
 json_t *python_host_known_tools(const struct python_host *host,
                                 const struct environment *environment,
                                 const struct principal *principal);

@@ -98,6 +98,9 @@ def answer(revision, message, send):
     if method == "initialize" and revision != MODERN:
         response["result"] = {"protocolVersion": revision, "capabilities": {"tools": {"listChanged": True}},
                               "serverInfo": {"name": "fake", "version": "1"}}
+    elif method == "server/discover" and os.environ.pop("SLOW", None):
+        time.sleep(4)
+        response["result"] = {"supportedVersions": [MODERN], "capabilities": {}}
     elif method == "server/discover" and revision == MODERN:
         response["result"] = {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}}}
     elif method == "server/discover" and os.environ.get("SILENT"):

@@ -192,6 +192,19 @@ static void test_an_old_server_that_is_silent_is_greeted(void **state)
     trial_end(&trial);
 }
 
+/* It answers the first request after the time in which it should have, and refuses the greeting. */
+static void test_a_slow_server_of_the_newest_revision_is_none_of_an_old_one(void **state)
+{
+    struct trial trial;
+
+    trial_begin(&trial, state,
+                "{\"environment\": {\"SLOW\": \"1\"}, \"allow\": [\"*\"], \"timeout\": 60, "
+                "\"idle\": 9}",
+                "\"2026-07-28\"");
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    trial_end(&trial);
+}
+
 static void test_after_each_fault_the_next_call_works(void **state)
 {
     static const char *const revisions[] = {"\"2025-11-25\"", "\"2026-07-28\""};
@@ -592,6 +605,7 @@ int main(void)
         TEST(test_each_revision_is_spoken),
         TEST(test_a_server_without_a_known_revision_is_refused),
         TEST(test_an_old_server_that_is_silent_is_greeted),
+        TEST(test_a_slow_server_of_the_newest_revision_is_none_of_an_old_one),
         TEST(test_after_each_fault_the_next_call_works),
         TEST(test_a_lost_answer_fails_only_its_own_call),
         TEST(test_secrets_do_not_come_back),

@@ -51,7 +51,7 @@ static void test_types_are_those_of_python(void **state)
            "s.t(a: float | None = None, b: list[\"x\" | 1] = None, c: Any = None, d: Any = None)");
 }
 
-/* What is no name of Python, long, or beyond the number that is shown is "...". */
+/* Parameters without a name of Python, and those beyond the number that is shown, are "...". */
 static void test_other_parameters_are_left_out(void **state)
 {
     (void)state;
