@@ -227,8 +227,7 @@ const char *help_page(const char *command)
         {"prepare", prepare_page}, {"doctor", doctor_page},   {"schema", schema_page},
         {"token", token_page},     {"install", install_page}, {"uninstall", uninstall_page},
         {"config", config_page},   {"serve", serve_page},     {"completions", completions_page},
-        {"node", node_page},
-        {"tools", tools_page},
+        {"node", node_page},       {"tools", tools_page},
     };
 
     for (size_t i = 0; command && i < ARRAY_SIZE(pages); i++)
