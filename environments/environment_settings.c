@@ -193,6 +193,18 @@ void environment_digest(const json_t *definition, const struct environment_setti
     digest_finish(&digest, ret_text);
 }
 
+struct environment_settings environment_settings_copy(const struct environment_settings *settings)
+{
+    struct environment_settings copy = *settings;
+
+    copy.variables = memory_copy_strings((const char *const *)settings->variables);
+    copy.tools = memory_copy_strings((const char *const *)settings->tools);
+    copy.paths = memory_copy_strings((const char *const *)settings->paths);
+    copy.functions = settings->functions ? memory_copy_string(settings->functions) : NULL;
+    copy.sandbox = sandbox_settings_copy(&settings->sandbox);
+    return copy;
+}
+
 void environment_settings_deinit(struct environment_settings *settings)
 {
     memory_free_strings(STEAL_PTR(settings->variables));

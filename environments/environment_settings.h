@@ -106,5 +106,8 @@ bool environment_settings_are_equal(const struct environment_settings *a,
 void environment_digest(const json_t *definition, const struct environment_settings *settings,
                         char ret_text[DIGEST_TEXT_BYTES]);
 
+/* A copy that owns its members. */
+struct environment_settings environment_settings_copy(const struct environment_settings *settings);
+
 /* Frees the members that SETTINGS own. */
 void environment_settings_deinit(struct environment_settings *settings);

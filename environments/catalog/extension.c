@@ -1,5 +1,6 @@
 #include "environments/catalog/extension.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
@@ -163,16 +164,12 @@ enum approval_policy extension_approval(const struct environment *base,
 struct environment_settings extension_settings(const struct environment *base,
                                                const struct caller_rules *rules)
 {
-    struct environment_settings settings = base->settings;
+    struct environment_settings settings = environment_settings_copy(&base->settings);
 
     settings.approval = extension_approval(base, rules);
     settings.start = START_COLD;
     settings.prepare = PREPARE_LAZY;
-    settings.variables = memory_copy_strings((const char *const *)base->settings.variables);
-    settings.functions =
-        base->settings.functions ? memory_copy_string(base->settings.functions) : NULL;
-    settings.paths = NULL;
-    settings.sandbox = sandbox_settings_copy(&base->settings.sandbox);
+    memory_free_strings(STEAL_PTR(settings.paths));
     return settings;
 }
 

@@ -91,7 +91,7 @@ def test_an_installation_that_fails_ends_the_block_and_changes_nothing(executed)
     assert kept["exit_code"] == 0
     assert missing["exit_code"] == 1 and "nowhere" in missing["output"] and "never" not in missing["output"]
     assert (after["exit_code"], after["output"]) == (0, "1.0\n")
-    assert built["exit_code"] == 1 and "Only wheels are installed" in built["output"]
+    assert built["exit_code"] == 1 and "only wheels are installed" in built["output"]
     assert "code of a package" not in built["output"]
 
 

@@ -28,7 +28,7 @@ static void test_servers_of_tools_are_checked(void **state)
          "2:60: environments.e.tools: scripts in containers cannot call tools\n"},
         {"tools: {a: {command: [x]}}\nnodes: {n: {launcher: [x]}}\n"
          "environments: {e: {type: system, node: n, tools: [a]}}\n",
-         "3:51: environments.e.tools: scripts on nodes cannot call tools\n"},
+         "3:50: environments.e.tools: scripts on nodes cannot call tools\n"},
         {"tools: {a: {}}\n", "1:12: tools.a: needs command (a program) or url (an address)\n"},
         {"tools:\n  a:\n    command: [x]\n    url: http://x/\n",
          "4:10: tools.a.url: contradicts command; give one of the two\n"},
