@@ -568,6 +568,8 @@ static int command_doctor_report(struct doctor *doctor, struct config *config, s
     owned = text;
     if (status < 0)
         doctor_verdict_add_fault(&doctor->verdict, "the server", err->message);
+    else if (config_has_errors(config))
+        doctor_verdict_add_fault(&doctor->verdict, "the configuration", "its errors stand below");
     puts("pyexecd " PYEXECD_VERSION);
     if (!doctor->interruption.signal)
         doctor_verdict_print(&doctor->verdict);

@@ -217,9 +217,9 @@ def test_files_of_the_working_directory_stand_for_no_module_of_the_relay(server)
     assert session.shown("1 + 1", timeout=sessions.SECONDS) == "2", session.text
 
 
-@pytest.mark.parametrize("command, status", [("--check-config", 78), ("doctor", 0)])
+@pytest.mark.parametrize("command", ["--check-config", "doctor"])
 @pytest.mark.parametrize("kernel", ["python3", "none-such"])
-def test_the_operator_is_told_what_is_missing(tmp_path, command, status, kernel):
+def test_the_operator_is_told_what_is_missing(tmp_path, command, kernel):
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"environments": {"it": ipython(kernel=kernel)}}))
     done = subprocess.run([os.environ["PYEXECD"], command, "--config", str(config)], capture_output=True, text=True)
@@ -227,7 +227,7 @@ def test_the_operator_is_told_what_is_missing(tmp_path, command, status, kernel)
     if kernel == "python3":
         assert done.returncode == 0 and "no Jupyter kernel" not in said, said
     else:
-        assert done.returncode == status and 'no Jupyter kernel "none-such"' in said and "python3" in said, said
+        assert done.returncode == 78 and 'no Jupyter kernel "none-such"' in said and "python3" in said, said
 
 
 # Kernels of other languages, and those that mean harm
