@@ -199,12 +199,9 @@ static struct run *executor_choose(const struct executor *executor)
     LIST_FOR_EACH (&executor->clients, link) {
         struct run *run =
             first_startable(executor, CONTAINER_OF(link, struct executor_client, link));
-        struct executor_share share;
+        const struct executor_share share = run ? executor_share_of(executor, run) : fewest;
 
-        if (!run)
-            continue;
-        share = executor_share_of(executor, run);
-        if (chosen && !executor_is_before(share, fewest))
+        if (!run || (chosen && !executor_is_before(share, fewest)))
             continue;
         chosen = run;
         fewest = share;

@@ -100,7 +100,7 @@ static int command_tools_describe(struct tools_command *command)
 {
     AUTO(tool_survey_deinit) struct tool_survey survey = {0};
     AUTO_FREE char *server = NULL;
-    const char *name;
+    const char *name = "";
     const json_t *tool = NULL;
     struct error err = ERROR_INIT;
     int status;
@@ -164,7 +164,7 @@ static int command_tools_call(struct tools_command *command)
 {
     const char *text = command->options->names[2] ? command->options->names[2] : "{}";
     AUTO_FREE char *server = NULL;
-    const char *name;
+    const char *name = "";
     json_error_t fault;
     AUTO_JSON json_t *arguments = json_loads(text, JSON_REJECT_DUPLICATES, &fault);
     struct error err = ERROR_INIT;
