@@ -162,6 +162,14 @@ void node_launcher_end(struct node_launcher *launcher, bool is_urgent)
     node_launcher_wait(launcher, is_urgent ? 0. : NODE_LAUNCHER_SELF_SECONDS);
 }
 
+void node_launcher_kill(const struct node_launcher *launcher)
+{
+    if (launcher->pidfd < 0)
+        return;
+    (void)kill(launcher->pid, SIGKILL); /* it may have no group yet */
+    (void)kill(-launcher->pid, SIGKILL);
+}
+
 /* The start */
 
 /* In the child. A server that has died meanwhile cannot end it any more. */

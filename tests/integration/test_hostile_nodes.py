@@ -111,6 +111,25 @@ def test_a_launcher_that_stays_is_ended(script, said):
         assert leftovers.until(lambda: not sleepers(server), test_nodes.LOST)
 
 
+@pytest.mark.parametrize("end", ["term", "stdin"])
+@pytest.mark.parametrize("script", ["\"$0\" node; sleep {0}", "\"$0\" node; trap '' TERM; exec sleep {0}",
+                                    "trap '' TERM; \"$0\" node; sleep {0}"])
+def test_children_of_a_launcher_end_with_the_server(script, end):
+    seconds = f"100.{time.monotonic_ns()}"
+    server = test_nodes.Far(["/bin/sh", "-c", script.format(seconds) + "; : node", os.environ["PYEXECD"]])
+    try:
+        assert server.result("print(1)")["stdout"] == "1\n"
+        if end == "term":
+            server.process.terminate()
+        else:
+            server.process.stdin.close()
+        server.process.wait(test_nodes.LOST)
+        left = [pid for pid in leftovers.processes() if seconds.encode() in leftovers.read(f"/proc/{pid}/cmdline")]
+        assert leftovers.until(lambda: not leftovers.alive(left)), left
+    finally:
+        server.kill()
+
+
 def test_a_launcher_that_chatters_fills_no_memory():
     with test_nodes.Far(["/bin/sh", "-c", "yes job 17 waits | head -n 100000 >&2; exec \"$0\" node",
                          os.environ["PYEXECD"]]) as server:
