@@ -74,10 +74,24 @@ def test_a_node_that_says_what_was_not_asked_is_lost():
         assert "it says what was not asked" in sessions.text_of(told(server))
 
 
-def test_what_has_printed_is_not_started_again():
-    with false("again") as server:
-        assert told(server)["structuredContent"]["stdout"] == "ran\n"
+@pytest.mark.parametrize("behaviour", ["again", "vanished", "reversed_delivery"])
+def test_what_has_printed_is_not_started_again(behaviour):
+    with false(behaviour) as server:
+        answer = told(server)
+        assert answer["structuredContent"]["stdout"] == "ran\n" and "denies" in sessions.text_of(answer)
         assert starts(server) == 1
+
+
+def test_a_node_that_refuses_again_and_again_is_believed_once():
+    with false("fickle") as server:
+        assert "not so" in sessions.text_of(told(server)) and starts(server) == 2
+
+
+@pytest.mark.once
+def test_a_node_that_is_never_ready_is_lost():
+    with false("mute") as server:
+        assert "it has not looked for the server's files in 15 seconds" in sessions.text_of(told(server))
+        assert leftovers.until(lambda: not server.launchers())
 
 
 @pytest.mark.parametrize("arguments, said", [
