@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "environments/process/last_lines.h"
+#include "environments/process/spawn.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct node_launcher {
 
     /* Private. */
     pid_t pid;
+    struct spawn_hold hold;
     int pidfd;  /* owned; -1: it does not run */
     int errors; /* owned; -1 */
     ev_io reaping;

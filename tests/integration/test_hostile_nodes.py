@@ -144,6 +144,19 @@ def test_children_of_a_launcher_end_with_the_server(script, end):
         server.kill()
 
 
+def test_the_end_of_a_launcher_is_not_taken_for_that_of_an_orphan():
+    rest = test_nodes.configuration(["/bin/sh", "-c", "(trap '' TERM; sleep 1000) & sleep 0.$(($$ % 10)); exit 7; : node"], most=8)
+    rest["environments"]["here"] = {"type": "system"}
+    with leftovers.Watched(config={**rest, "default_environment": "there"}) as server:
+        server.initialize()
+        for _ in range(2):
+            ids = [server.start_tool("run_python", {"code": "pass"}) for _ in range(8)]
+            while not all(str(began) in server.responses for began in ids):
+                server.call_tool("run_python", {"code": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(5)",
+                                                "environment": "here"})
+            assert all("exit status 7" in sessions.text_of(answer) for answer in test_nodes.answers(server, ids))
+
+
 def test_a_launcher_that_chatters_fills_no_memory():
     with test_nodes.Far(["/bin/sh", "-c", "yes job 17 waits | head -n 100000 >&2; exec \"$0\" node",
                          os.environ["PYEXECD"]]) as server:
