@@ -153,7 +153,8 @@ static void run_begin_again(struct run *run)
 static bool run_may_begin_again(const struct run *run, const struct process_end *end)
 {
     return run->turn.state == TURN_WORKING &&
-           ((end->vanished && !run->has_vanished) || (end->refused && !run_is_well_delivered(run)));
+           ((end->vanished && !run->has_vanished) ||
+            (end->refused && !run->was_refused && !run_is_well_delivered(run)));
 }
 
 static void run_on_ended(struct execution_listener *listener, const struct process_end *end)
@@ -162,7 +163,8 @@ static void run_on_ended(struct execution_listener *listener, const struct proce
 
     run->turn.execution = NULL;
     if (run_may_begin_again(run, end)) {
-        run->has_vanished = end->vanished;
+        run->has_vanished |= end->vanished;
+        run->was_refused |= end->refused;
         run_begin_again(run);
         return;
     }

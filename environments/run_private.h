@@ -36,6 +36,7 @@ struct run {
 
     enum run_state state;
     bool has_vanished; /* once: what its script was to begin in */
+    bool was_refused;  /* once: its delivery */
     struct environment_waiter waiter;
     struct directory_claim claim;
     struct turn turn;

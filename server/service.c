@@ -539,6 +539,8 @@ void service_drain(struct service *service)
     ev_run(service->loop, 0);
     ev_timer_stop(service->loop, &draining.deadline);
     ev_prepare_stop(service->loop, &draining.prepare);
+    if (service->nodes)
+        nodes_kill(service->nodes);
 }
 
 /* A copy of a service that could not be freed keeps it reachable, so that it does not look like a

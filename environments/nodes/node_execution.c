@@ -34,6 +34,7 @@ struct node_execution {
     struct process_usage usage; /* after the last cell */
 
     bool is_killed;
+    bool has_printed;
     json_t *end;   /* owned: what the node has said of its end; or NULL ... */
     char *failure; /* ... owned: why it has said nothing */
     ev_timer over; /* tells its end from the loop */
@@ -78,6 +79,17 @@ static void node_execution_fail(const struct node_execution *run, struct process
     end->receipt.node = title;
 }
 
+/* What has printed has run, whatever its node says: it is not started again. Before that, an honest
+ * node may have said that it begins. */
+static void node_execution_doubt(const struct node_execution *run, struct process_end *end)
+{
+    if (!run->has_printed || (!end->refused && !end->vanished))
+        return;
+    end->refused = false;
+    end->vanished = false;
+    snprintf(end->failure, sizeof end->failure, "its node denies what it has run");
+}
+
 static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_execution *run = CONTAINER_OF(timer, struct node_execution, over);
@@ -93,6 +105,7 @@ static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int ev
     else
         node_execution_fail(run, &end, title);
     end.killed |= run->is_killed;
+    node_execution_doubt(run, &end);
     node_execution_free(run);
     listener->ended(listener, &end);
 }
@@ -183,6 +196,7 @@ static void node_execution_on_output(struct node_execution *run, enum process_st
     struct execution_listener *listener = run->execution.listener;
 
     node_execution_on_begun(run); /* even if its node denies it: its time is limited */
+    run->has_printed = true;
     listener->output(listener, stream, data, length);
     run->taken += length;
     if (run->taken < NODE_CREDIT_BYTES)

@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/list.h"
-#include "environments/process/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +35,7 @@ static void node_launcher_close(struct node_launcher *launcher)
     ev_io_stop(launcher->loop, &launcher->reaping);
     ev_io_stop(launcher->loop, &launcher->speaking);
     ev_timer_stop(launcher->loop, &launcher->patience);
+    spawn_let_go(&launcher->hold);
     close(STEAL_FD(launcher->errors));
     close(STEAL_FD(launcher->pidfd));
 }
@@ -162,6 +162,14 @@ void node_launcher_end(struct node_launcher *launcher, bool is_urgent)
     node_launcher_wait(launcher, is_urgent ? 0. : NODE_LAUNCHER_SELF_SECONDS);
 }
 
+void node_launcher_kill(const struct node_launcher *launcher)
+{
+    if (launcher->pidfd < 0)
+        return;
+    (void)kill(launcher->pid, SIGKILL); /* it may have no group yet */
+    (void)kill(-launcher->pid, SIGKILL);
+}
+
 /* The start */
 
 /* In the child. A server that has died meanwhile cannot end it any more. */
@@ -215,6 +223,7 @@ static int node_launcher_pipe(int *ret_read, int *ret_write, struct error *err)
 static void node_launcher_watch(struct node_launcher *launcher)
 {
     launcher->signal = SIGTERM;
+    spawn_hold(&launcher->hold, launcher->pid);
     ev_io_init(&launcher->reaping, node_launcher_on_end, launcher->pidfd, EV_READ);
     ev_io_init(&launcher->speaking, node_launcher_on_speech, launcher->errors, EV_READ);
     ev_timer_init(&launcher->patience, node_launcher_on_patience, 0., 0.);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "environments/process/last_lines.h"
+#include "environments/process/spawn.h"
 
 #include <ev.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct node_launcher {
 
     /* Private. */
     pid_t pid;
+    struct spawn_hold hold;
     int pidfd;  /* owned; -1: it does not run */
     int errors; /* owned; -1 */
     ev_io reaping;
@@ -41,3 +43,6 @@ int node_launcher_start(struct node_launcher *launcher, const char *const *comma
 /* It is to end. If its input has ended and IS_URGENT is false, it may do so by itself for a while;
  * then it gets SIGTERM, and SIGKILL. Its children have a while more, and are killed. */
 void node_launcher_end(struct node_launcher *launcher, bool is_urgent);
+
+/* Kills it and its children at once. `ended` still comes, if the loop runs. */
+void node_launcher_kill(const struct node_launcher *launcher);

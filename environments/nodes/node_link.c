@@ -110,14 +110,16 @@ static void node_link_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     node_link_end(node);
 }
 
-/* A node that lives and does not end what it is to kill would keep its caller waiting. */
+/* A node that lives and does not what it is to do would keep its caller waiting. */
 static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_link *node = CONTAINER_OF(timer, struct node_link, mercy);
 
     (void)loop;
     (void)events;
-    node_wire_fail(&node->wire, "it has not ended in 15 seconds what it was to kill");
+    node_wire_fail(&node->wire, node->state == NODE_LINK_GREETING
+                                    ? "it has not looked for the server's files in 15 seconds"
+                                    : "it has not ended in 15 seconds what it was to kill");
 }
 
 static void node_link_begin_mercy(struct node_link *node)
@@ -226,6 +228,7 @@ static void node_link_on_hello(struct node_link *node, const json_t *message)
     node->title = json_string_format("%s (%s)", node->name, host);
     node_link_set_state(node, NODE_LINK_GREETING);
     node_wire_start_heart(&node->wire);
+    node_link_begin_mercy(node);
     node_wire_tell(&node->wire, NODE_HELLO, 0,
                    json_pack("{s:i, s:b, s:s, s:s}", "protocol", NODE_PROTOCOL, "is_best_effort",
                              node->is_best_effort, "trial", node->trial, "content", node->content));
@@ -236,6 +239,7 @@ static void node_link_on_ready(struct node_link *node, const json_t *message)
     const char *fault = json_object_get_string(message, "fault");
 
     node_link_forget_trial(node);
+    ev_timer_stop(node->loop, &node->mercy);
     if (fault) {
         node_link_refuse(node, "%s", fault);
         return;

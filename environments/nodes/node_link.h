@@ -70,7 +70,7 @@ struct node_link {
     char *trial;   /* owned: the path of a file that it is to find; or NULL */
     char *content; /* owned: the content of the file */
     ev_timer idle;
-    ev_timer mercy;             /* until when a script that is killed there has to have ended */
+    ev_timer mercy; /* until when it has to be ready, or a killed script there has to have ended */
     char why[ERROR_FULL_BYTES]; /* it was lost */
 };
 

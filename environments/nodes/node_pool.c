@@ -260,6 +260,12 @@ static void node_pool_end_all(struct node_pool *pool)
     }
 }
 
+static void node_pool_kill_all(const struct node_pool *pool)
+{
+    LIST_FOR_EACH (&pool->links, link)
+        node_launcher_kill(&CONTAINER_OF(link, struct node_link, link)->launcher);
+}
+
 static void node_pool_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_pool *pool = CONTAINER_OF(timer, struct node_pool, turn);
@@ -399,6 +405,12 @@ bool nodes_are_idle(const struct nodes *nodes)
         if (CONTAINER_OF(link, struct node_pool, link)->count > 0)
             return false;
     return true;
+}
+
+void nodes_kill(struct nodes *nodes)
+{
+    LIST_FOR_EACH (&nodes->pools, link)
+        node_pool_kill_all(CONTAINER_OF(link, struct node_pool, link));
 }
 
 uint32_t nodes_number(struct nodes *nodes)

@@ -26,6 +26,9 @@ struct nodes *nodes_new(const struct nodes_settings *settings);
 /* Ends all nodes, and all stays; `nodes_are_idle` when their launchers have ended. Nobody waits. */
 void nodes_stop(struct nodes *nodes);
 bool nodes_are_idle(const struct nodes *nodes);
+
+/* Kills their launchers that have not ended, with all children: nobody looks at them any more. */
+void nodes_kill(struct nodes *nodes);
 void nodes_free(struct nodes *nodes);
 
 /* A number for an environment of theirs, which no other has. */

@@ -217,7 +217,8 @@ static void host_look_for_orphans_after(struct process_host *host, double second
 }
 
 /* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children that we have
- * started are reaped by their pidfd at once, so a zombie that is seen twice is an orphan. */
+ * started are reaped by their pidfd at once, or are held, so another zombie that is seen twice is
+ * an orphan. */
 static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct process_host *host = CONTAINER_OF(timer, struct process_host, orphans);
@@ -229,9 +230,10 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
         if (waitid(P_ALL, 0, &information, WEXITED | WNOHANG | WNOWAIT) < 0 ||
             information.si_pid == 0)
             break;
-        if (information.si_pid != host->lingering) {
+        if (information.si_pid != host->lingering || spawn_is_held(information.si_pid)) {
+            host_look_for_orphans_after(
+                host, information.si_pid == host->lingering ? ORPHANS_HURRY : ORPHANS_TWICE);
             host->lingering = information.si_pid;
-            host_look_for_orphans_after(host, ORPHANS_TWICE);
             return;
         }
         (void)waitpid(information.si_pid, NULL, WNOHANG);

@@ -155,6 +155,27 @@ int spawn_open_child(pid_t pid)
     return STEAL_FD(fd);
 }
 
+static struct list spawn_holds = {&spawn_holds, &spawn_holds};
+
+void spawn_hold(struct spawn_hold *hold, pid_t pid)
+{
+    hold->pid = pid;
+    list_append(&spawn_holds, &hold->link);
+}
+
+void spawn_let_go(struct spawn_hold *hold)
+{
+    list_remove(&hold->link);
+}
+
+bool spawn_is_held(pid_t pid)
+{
+    LIST_FOR_EACH (&spawn_holds, link)
+        if (CONTAINER_OF(link, struct spawn_hold, link)->pid == pid)
+            return true;
+    return false;
+}
+
 void spawn_close(struct spawned *spawned, struct spawn_ends *ends)
 {
     int *const all[] = {&spawned->control, &spawned->streams[0], &spawned->streams[1],

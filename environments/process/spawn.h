@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/list.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* A started runner's ends, all close-on-exec; control, output and errors do not block. */
@@ -33,6 +35,17 @@ void spawn_give_output(const struct spawned *spawned, uid_t user);
 /* A pidfd of our child PID. Nobody else waits for it, so no other process can have the pid. -1 when
  * there is no such child. */
 int spawn_open_child(pid_t pid);
+
+/* A child of ours that may stay a zombie for a while, so that its process group is nobody else's;
+ * embedded in who waits for it. */
+struct spawn_hold {
+    struct list link;
+    pid_t pid;
+};
+
+void spawn_hold(struct spawn_hold *hold, pid_t pid);
+void spawn_let_go(struct spawn_hold *hold);
+bool spawn_is_held(pid_t pid);
 
 /* Closes all ends, or THEIRS. */
 void spawn_close(struct spawned *spawned, struct spawn_ends *ends);

@@ -406,6 +406,7 @@ static void shut_down(struct server *server)
     tls_free(STEAL_PTR(server->tls));
     mcp_server_stop(&server->mcp);
     service_stop(&server->service);
+    ev_timer_stop(server->service.loop, &server->deadline); /* it would end the drain */
     service_drain(&server->service);
     watchdog_stop(&server->watchdog, server->service.loop);
     admin_close(STEAL_PTR(server->admin));

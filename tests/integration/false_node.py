@@ -76,18 +76,42 @@ def again(channel):
     say(ENDED, channel, refused=True, returncode=-9)
 
 
+def vanished(channel):
+    """The same by another word."""
+    say(BEGUN, channel)
+    say(OUT, channel, b"ran\n")
+    say(ENDED, channel, vanished=True, returncode=-9)
+
+
+def reversed_delivery(channel, laid_over=[True]):
+    """It wants its scripts in another way each time, even of one that has printed."""
+    laid_over[0] = not laid_over[0]
+    say(BEGUN, channel)
+    say(OUT, channel, b"ran\n")
+    say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=laid_over[0])
+    say(ENDED, channel, refused=True, returncode=-9)
+
+
+def fickle(channel, laid_over=[True]):
+    """It wants its scripts in another way each time."""
+    laid_over[0] = not laid_over[0]
+    say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=laid_over[0])
+    say(ENDED, channel, refused=True, returncode=-9, failure="not so")
+
+
 def own(channel):
     """A frame of the wire itself that nobody has asked for."""
     say(READY, 0)
 
 
 def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCAPE):
+    """A behaviour of "mute" never comes so far as to be ready."""
     sys.stdout.buffer.write(greeting.encode())
     say(HELLO, 0, protocol=int(protocol), host=host)
     threading.Thread(target=live, daemon=True).start()
     assert sys.stdin.buffer.readline() == GREETING
     for kind, channel, _ in hear():
-        if kind == HELLO:
+        if kind == HELLO and behaviour != "mute":
             say(READY, 0)
         elif kind == PREPARE:
             say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=True)

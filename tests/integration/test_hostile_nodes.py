@@ -74,10 +74,24 @@ def test_a_node_that_says_what_was_not_asked_is_lost():
         assert "it says what was not asked" in sessions.text_of(told(server))
 
 
-def test_what_has_printed_is_not_started_again():
-    with false("again") as server:
-        assert told(server)["structuredContent"]["stdout"] == "ran\n"
+@pytest.mark.parametrize("behaviour", ["again", "vanished", "reversed_delivery"])
+def test_what_has_printed_is_not_started_again(behaviour):
+    with false(behaviour) as server:
+        answer = told(server)
+        assert answer["structuredContent"]["stdout"] == "ran\n" and "denies" in sessions.text_of(answer)
         assert starts(server) == 1
+
+
+def test_a_node_that_refuses_again_and_again_is_believed_once():
+    with false("fickle") as server:
+        assert "not so" in sessions.text_of(told(server)) and starts(server) == 2
+
+
+@pytest.mark.once
+def test_a_node_that_is_never_ready_is_lost():
+    with false("mute") as server:
+        assert "it has not looked for the server's files in 15 seconds" in sessions.text_of(told(server))
+        assert leftovers.until(lambda: not server.launchers())
 
 
 @pytest.mark.parametrize("arguments, said", [
@@ -109,6 +123,38 @@ def test_a_launcher_that_stays_is_ended(script, said):
     with test_nodes.Far(["/bin/sh", "-c", script + "; : node"]) as server:
         assert said in sessions.text_of(told(server))
         assert leftovers.until(lambda: not sleepers(server), test_nodes.LOST)
+
+
+@pytest.mark.parametrize("end", ["term", "stdin"])
+@pytest.mark.parametrize("script", ["\"$0\" node; sleep {0}", "\"$0\" node; trap '' TERM; exec sleep {0}",
+                                    "trap '' TERM; \"$0\" node; sleep {0}"])
+def test_children_of_a_launcher_end_with_the_server(script, end):
+    seconds = f"100.{time.monotonic_ns()}"
+    server = test_nodes.Far(["/bin/sh", "-c", script.format(seconds) + "; : node", os.environ["PYEXECD"]])
+    try:
+        assert server.result("print(1)")["stdout"] == "1\n"
+        if end == "term":
+            server.process.terminate()
+        else:
+            server.process.stdin.close()
+        server.process.wait(test_nodes.LOST)
+        left = [pid for pid in leftovers.processes() if seconds.encode() in leftovers.read(f"/proc/{pid}/cmdline")]
+        assert leftovers.until(lambda: not leftovers.alive(left)), left
+    finally:
+        server.kill()
+
+
+def test_the_end_of_a_launcher_is_not_taken_for_that_of_an_orphan():
+    rest = test_nodes.configuration(["/bin/sh", "-c", "(trap '' TERM; sleep 1000) & sleep 0.$(($$ % 10)); exit 7; : node"], most=8)
+    rest["environments"]["here"] = {"type": "system"}
+    with leftovers.Watched(config={**rest, "default_environment": "there"}) as server:
+        server.initialize()
+        for _ in range(2):
+            ids = [server.start_tool("run_python", {"code": "pass"}) for _ in range(8)]
+            while not all(str(began) in server.responses for began in ids):
+                server.call_tool("run_python", {"code": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(5)",
+                                                "environment": "here"})
+            assert all("exit status 7" in sessions.text_of(answer) for answer in test_nodes.answers(server, ids))
 
 
 def test_a_launcher_that_chatters_fills_no_memory():
