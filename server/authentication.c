@@ -156,21 +156,20 @@ void authentication_set_limits(struct limits *limits, const struct config *confi
     unsigned calls = (unsigned)json_integer_value(json_object_get(common, "calls_per_minute"));
 
     limits_clear(limits);
+    set_users(limits);
     if (!authentication_is_configured(config))
         return;
     limits_set(limits, NULL, &(struct principal_limits){.calls_per_minute = calls});
-    set_users(limits);
-    for (size_t i = 0; i < tokens->count; i++) {
-        const struct token_file_entry *entry = &tokens->entries[i];
+    for (size_t i = tokens->count; i > 0; i--) { /* a name's limits stand on its first line */
+        const struct token_file_entry *entry = &tokens->entries[i - 1];
 
-        if (token_file_has_options(entry))
-            limits_set(
-                limits, entry->name,
-                &(struct principal_limits){
-                    .calls_per_minute = entry->calls_per_minute ? entry->calls_per_minute : calls,
-                    .concurrent_runs = entry->concurrent_runs,
-                    .environments = (const char *const *)entry->environments,
-                    .tools = (const char *const *)entry->tools,
-                });
+        limits_set(
+            limits, entry->name,
+            &(struct principal_limits){
+                .calls_per_minute = entry->calls_per_minute ? entry->calls_per_minute : calls,
+                .concurrent_runs = entry->concurrent_runs,
+                .environments = (const char *const *)entry->environments,
+                .tools = (const char *const *)entry->tools,
+            });
     }
 }

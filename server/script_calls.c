@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/state.h"
 #include "environments/environment.h"
+#include "server/mcp/foreign_result.h"
 #include "server/tools/invocation.h"
 #include "server/tools/limits.h"
 #include "server/tools/registry.h"
@@ -186,9 +187,14 @@ static void script_offer_take(struct script_offer *offer, struct invocation *inv
     json_t *content = json_object_get(result, "content");
     json_t *structured = json_object_get(result, "structuredContent");
 
+    if (!foreign_result_is_right(result)) {
+        script_offer_fail(offer, invocation, SCRIPT_FAILURE_UNAVAILABLE,
+                          "it answers with something that is no result");
+        return;
+    }
     if (!script_offer_has_room(offer, json_dumpb(result, NULL, 0, JSON_COMPACT), invocation))
         return;
-    invocation->result.content = json_is_array(content) ? json_incref(content) : json_array();
+    invocation->result.content = content ? json_incref(content) : json_array();
     invocation->result.structured = json_is_null(structured) ? NULL : json_incref(structured);
     invocation->result.is_error = json_is_true(json_object_get(result, "isError"));
     offer->errors += invocation->result.is_error;

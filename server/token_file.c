@@ -67,7 +67,7 @@ static void add_entry(struct reading *reading, struct token_file_entry entry)
     file->entries[file->count++] = entry;
 }
 
-bool token_file_has_options(const struct token_file_entry *entry)
+static bool token_file_has_options(const struct token_file_entry *entry)
 {
     return entry->calls_per_minute || entry->concurrent_runs || entry->environments || entry->tools;
 }

@@ -64,8 +64,5 @@ int token_file_add(const char *path, const char *line, struct error *err);
  * authorities ("oauth-") or clients without a token ("tcp", "http"). */
 bool token_file_is_name(const char *name);
 
-/* True when ENTRY limits its principal. */
-bool token_file_has_options(const struct token_file_entry *entry);
-
 /* Releases its entries. May be called twice. */
 void token_file_deinit(struct token_file *file);

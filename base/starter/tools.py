@@ -335,13 +335,16 @@ def _parsed(text):
     if text.lstrip()[:1] in ("{", "["):
         try:
             return _json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
     return text
 
 
 def _value(result, tool):
-    content = [_part(block) for block in result.get("content") or ()]
+    try:
+        content = [_part(block) for block in result.get("content") or ()]
+    except (AttributeError, TypeError, ValueError):
+        raise Unavailable(f"{tool}: it answers with something that is no result", tool, result["content"]) from None
     if result.get("isError"):
         text = "\n".join(part for part in content if isinstance(part, str)) or "the call has failed"
         kind = _KINDS.get((result.get("_meta") or {}).get(_FAILURE), ToolError)

@@ -72,7 +72,7 @@ static json_t *known_block(json_t *block, enum mcp_version version)
                                                    {"icons", MCP_2025_11_25}};
     const char *type = json_object_get_string(block, "type");
 
-    for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
+    for (size_t i = 0; type && i < ARRAY_SIZE(TYPES); i++) {
         if (strcmp(TYPES[i].name, type) == 0 && version >= TYPES[i].first) {
             json_t *known = json_copy(block);
 
@@ -92,7 +92,8 @@ static json_t *text_instead(const json_t *block)
     return json_pack("{s:s, s:o}", "type", "text", "text",
                      uri ? json_string(uri)
                          : json_string_format("[%s%s%s, which this protocol revision cannot carry]",
-                                              type, mime_type ? " " : "", text_or_none(mime_type)));
+                                              type ? type : "block", mime_type ? " " : "",
+                                              text_or_none(mime_type)));
 }
 
 static json_t *content_block(json_t *block, enum mcp_version version)

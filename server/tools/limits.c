@@ -78,11 +78,20 @@ void limits_set(struct limits *limits, const char *name, const struct principal_
     list_append(&limits->entries, &entry->link);
 }
 
+static void entry_leave_no_tools(struct limits_entry *entry)
+{
+    static const char *const none[] = {NULL};
+
+    memory_free_strings(entry->tools);
+    entry->tools = memory_copy_strings(none);
+    entry->limits.tools = (const char *const *)entry->tools;
+}
+
 void limits_clear(struct limits *limits)
 {
-    LIST_FOR_EACH_SAFE (&limits->entries, link) {
-        entry_free(CONTAINER_OF(link, struct limits_entry, link));
-    }
+    entry_free(find_entry(limits, NULL));
+    LIST_FOR_EACH (&limits->entries, link)
+        entry_leave_no_tools(CONTAINER_OF(link, struct limits_entry, link));
 }
 
 const struct principal_limits *limits_find(const struct limits *limits, const char *name)
@@ -209,7 +218,9 @@ void limits_free(struct limits *limits)
 {
     if (!limits)
         return;
-    limits_clear(limits);
+    LIST_FOR_EACH_SAFE (&limits->entries, link) {
+        entry_free(CONTAINER_OF(link, struct limits_entry, link));
+    }
     LIST_FOR_EACH_SAFE (&limits->accounts, link) {
         limits_account_free(CONTAINER_OF(link, struct limits_account, link));
     }

@@ -21,7 +21,8 @@ void limits_free(struct limits *limits);
  * own. Copied. Without any limits everything is allowed. */
 void limits_set(struct limits *limits, const char *name, const struct principal_limits *own);
 
-/* Removes all limits, but keeps the counts. */
+/* Removes all limits, but keeps the counts. A name that had its own, and gets none again, may be
+ * that of clients who are there still: they keep theirs, and reach no tools. */
 void limits_clear(struct limits *limits);
 
 /* The limits of NAME. Borrowed until they are set or cleared. */

@@ -158,6 +158,35 @@ def test_an_upstream_cannot_choose_the_kind_of_an_error(server):
     assert shown(server, code) == "ToolError"
 
 
+NO_RESULTS = [{"content": 5}, {"content": None}, {"content": {}}, {"content": [5]}, {"content": [None]}, {"content": [[]]},
+              *({"content": [block]} for block in (
+                  {"text": "x"}, {"type": 5}, {"type": "text"}, {"type": "text", "text": 5}, {"type": "image"},
+                  {"type": "image", "data": 5}, {"type": "audio", "data": "", "mimeType": 5}, {"type": "resource"},
+                  {"type": "resource", "resource": 7}, {"type": "resource", "resource": {"uri": "x:y"}},
+                  {"type": "resource", "resource": {"uri": 5, "text": "x"}},
+                  {"type": "resource", "resource": {"uri": "x:y", "blob": 5}},
+                  {"type": "resource_link"}, {"type": "resource_link", "uri": 5})),
+              {"content": [{"type": "image", "data": "zz", "mimeType": "image/png"}]}]
+
+
+def test_what_is_no_result_is_the_fault_of_its_tool():
+    code = f"""
+import tools
+for result in {NO_RESULTS}:
+    try:
+        print(result, tools.test.answer(**result))
+    except tools.Unavailable as error:
+        print(error)
+print(len(tools.test.answer(content=[{{"type": "text", "text": "[" * 100000}}])))
+print(tools.test.answer(content=[{{"type": "new", "mimeType": "a/b"}}]))
+"""
+    with serve() as server:
+        said = "test.answer: it answers with something that is no result"
+        text = "[new a/b, which this protocol revision cannot carry]"
+        assert shown(server, code).splitlines() == [said] * len(NO_RESULTS) + ["100000", text]
+        assert shown(server, "print(1)") == "1"
+
+
 def test_the_server_checks_arguments_itself(server):
     code = """
 import tools

@@ -60,6 +60,36 @@ def test_a_token_has_its_servers_and_no_others(tmp_path):
             assert "ModuleNotFoundError" in result_of(alice, "import tools", environment="b")["stderr"]
 
 
+@pytest.mark.parametrize("rules", [" tools=two environments=a", ""])
+def test_a_token_that_is_gone_reaches_no_tools(tmp_path, rules):
+    """Its connection stays, and its session; neither has more rights than before."""
+    path = tmp_path / "tokens"
+
+    def write(**names):
+        path.write_text("".join(f"{name} sha256:{hashlib.sha256((name * 8).encode()).hexdigest()}{more}\n"
+                                for name, more in names.items()))
+        path.chmod(0o600)
+
+    write(alice=rules, robert="")
+    tools = {name: {"command": UPSTREAM} for name in ("one", "two")}
+    more = {"token_file": str(path), "sessions": {}, "default_environment": "a"}
+    environments = {"a": system("one", "two"), "b": system("one")}
+    with serve_with(environments, tools, "--log-level", "debug", transport="tcp", **more) as server:
+        with contextlib.closing(server.connect()) as alice:
+            alice.send_line(f"Authorization: Bearer {'alice' * 8}")
+            alice.initialize()
+            session = Session(alice, "import tools")
+            assert session.shown("tools.two.echo(a=1)") == "{'a': 1}"
+            write(robert="")
+            reload(server, {"environments": environments, "tools": tools, **more})
+            assert "Denied" in session.run("tools.two.echo(a=1)")["stderr"]
+            assert "ModuleNotFoundError" in result_of(alice, "import tools")["stderr"]
+            assert call(alice, "1", environment="b")["isError"] == bool(rules)
+            write(alice=rules, robert="")
+            reload(server, {"environments": environments, "tools": tools, **more})
+            assert session.shown("tools.two.echo(a=1)") == "{'a': 1}"
+
+
 def test_a_definition_in_a_call_names_no_tools():
     with serve_with({"a": system("test")}, TOOLS) as server:
         server.initialize()

@@ -11,6 +11,7 @@
     die {}             ends the server
     old {n}            a tool whose schema is of an older draft
     odd {...}          a tool whose schema cannot be compiled
+    answer {...}       its arguments, as the whole result
     write {text}       a tool that does not only read
     secret {}          the variable SECRET
     process {}         a name of its process, which no other has
@@ -35,7 +36,7 @@ def tool(name, schema=SCHEMA, reads=True):
             "annotations": {"readOnlyHint": reads}}
 
 
-TOOLS = [tool("echo", {**SCHEMA, "additionalProperties": True}),
+TOOLS = [*(tool(name, {**SCHEMA, "additionalProperties": True}) for name in ("echo", "answer")),
          *(tool(name) for name in ("sleep", "hang", "big", "flood", "picture", "fail", "held", "die", "secret", "process")),
          tool("odd", {"type": "object", "properties": {"a": {"type": "nonsense"}}}),
          tool("old", {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
@@ -76,6 +77,8 @@ def act(key, name, arguments, meta):
         return {"content": [], "structuredContent": len(pending) - 1}
     if name == "die":
         os._exit(1)
+    if name == "answer":
+        return arguments
     if name == "process":
         return text(OWN_NAME)
     if name == "secret":

@@ -39,11 +39,18 @@ static void content_has_only_blocks_that_the_version_knows(void **state)
         {MCP_2026_07_28, "{\"type\":\"hologram\"}",
          "[{\"type\":\"text\",\"text\":\"[hologram, which this protocol revision cannot "
          "carry]\"}]"},
+        {MCP_2026_07_28, "{\"text\":\"a\"}",
+         "[{\"type\":\"text\",\"text\":\"[block, which this protocol revision cannot "
+         "carry]\"}]"},
+        {MCP_2026_07_28, "null",
+         "[{\"type\":\"text\",\"text\":\"[block, which this protocol revision cannot "
+         "carry]\"}]"},
     };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
-        AUTO_JSON json_t *content = json_pack("[o]", json_loads(CASES[i].block, 0, NULL));
+        AUTO_JSON json_t *content =
+            json_pack("[o]", json_loads(CASES[i].block, JSON_DECODE_ANY, NULL));
         AUTO_JSON json_t *translated = result_content(content, CASES[i].version);
 
         assert_json(translated, CASES[i].translated);

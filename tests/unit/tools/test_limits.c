@@ -109,6 +109,27 @@ static void check_refused(const struct limits *limits, const char *environment, 
     assert_string_equal(err.message, message);
 }
 
+static void test_a_name_that_is_gone_may_no_more_than_before(void **state)
+{
+    static const char *const names[] = {"system", NULL};
+    const struct principal_limits *left;
+
+    limits_set(*state, NULL, &(struct principal_limits){.calls_per_minute = 60});
+    limits_set(
+        *state, "alice",
+        &(struct principal_limits){.concurrent_runs = 1, .environments = names, .tools = names});
+    limits_clear(*state);
+    limits_set(*state, NULL, &(struct principal_limits){.calls_per_minute = 30});
+    left = limits_find(*state, "alice");
+    assert_int_equal(left->concurrent_runs, 1);
+    assert_string_equal(left->environments[0], "system");
+    assert_non_null(left->tools);
+    assert_null(left->tools[0]);
+    assert_int_equal(limits_find(*state, "bob")->calls_per_minute, 30);
+    limits_set(*state, "alice", &(struct principal_limits){.concurrent_runs = 2});
+    assert_null(limits_find(*state, "alice")->tools);
+}
+
 static void test_only_listed_environments_may_be_used(void **state)
 {
     char first[] = "science";
@@ -136,6 +157,7 @@ int main(void)
         TEST(test_few_calls_are_allowed_one_by_one),
         TEST(test_new_limits_do_not_forget_what_was_done),
         TEST(test_each_has_its_own_limits_before_those_of_all),
+        TEST(test_a_name_that_is_gone_may_no_more_than_before),
         TEST(test_only_listed_environments_may_be_used),
     };
 
