@@ -17,7 +17,8 @@
 enum {
     HTTP_POST_CONNECT_SECONDS = 10,
     HTTP_POST_LEAVE_SECONDS = 2,
-    HTTP_POST_RESUMPTIONS = 8, /* without an event */
+    HTTP_POST_NOTE_SECONDS = 10, /* for a message without an answer */
+    HTTP_POST_RESUMPTIONS = 8,   /* without an event */
     HTTP_POST_SUCCESS = 200,
     HTTP_POST_REDIRECTION = 300,
     HTTP_POST_ERROR = 400,
@@ -218,7 +219,7 @@ static bool http_post_can_resume(const struct http_post *post)
         post->owner->version != MCP_VERSION_NONE && !mcp_version_is_modern(post->owner->version);
 
     return is_old && post->resumptions < HTTP_POST_RESUMPTIONS &&
-           (post->kind == HTTP_POST_LISTEN || *post->events.id);
+           (post->kind == HTTP_POST_LISTEN || (post->id > 0 && *post->events.id));
 }
 
 static void http_post_end_stream(struct http_post *post)
@@ -324,6 +325,8 @@ static void http_post_set_method(struct http_post *post, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(post->text));
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->text);
     }
+    if (post->kind == HTTP_POST_MESSAGE && post->id == 0)
+        curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)HTTP_POST_NOTE_SECONDS);
     if (*post->events.id)
         http_post_add_field(post, "Last-Event-ID", post->events.id);
 }

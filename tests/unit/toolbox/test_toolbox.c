@@ -10,7 +10,9 @@
 #include "tests/unit/environments/workbench.h"
 #include "tests/unit/transport/turning.h"
 
+#include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +74,7 @@ static void trial_begin(struct trial *trial, void **state, const char *definitio
                         const char *arguments)
 {
     setenv("TOKEN_OF_TEST", TOKEN, 1);
+    signal(SIGPIPE, SIG_IGN);
     trial->bench = *state;
     trial->toolbox = toolbox_new(&(struct toolbox_settings){
         .loop = trial->bench->loop, .host = trial->bench->host, .version = "1"});
@@ -270,6 +273,32 @@ static void test_secrets_do_not_come_back(void **state)
         assert_null(strstr(text, TOKEN));
         assert_non_null(strstr(text, "[secret]"));
         assert_null(strstr(text, "TOKEN_OF_TEST")); /* nor do other variables of ours */
+        end(&one);
+    }
+    trial_end(&trial);
+}
+
+/* The texts are cut at 400, 496 and 2,048 bytes. */
+static void test_secrets_do_not_come_back_where_a_text_is_cut(void **state)
+{
+    static const char *const tools[] = {"refuse", "say_and_die"};
+    static const int places[] = {340, 390, 430, 470, 480, 485, 490, 2030, 2038};
+    struct trial trial;
+
+    trial_begin(&trial, state,
+                "{\"environment\": {\"TOKEN\": \"${TOKEN_OF_TEST}\"}, \"allow\": [\"*\"], "
+                "\"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    for (size_t i = 0; i < ARRAY_SIZE(places) * ARRAY_SIZE(tools); i++) {
+        AUTO_JSON json_t *arguments = json_pack("{s:i}", "before", places[i / 2]);
+        struct one_call one = {0};
+        AUTO_FREE char *text = NULL;
+
+        start(&trial, &one, tools[i % 2], arguments);
+        finish(&trial, &one);
+        text = one.result ? json_text(one.result) : error_text(&one.err);
+        if (strstr(text, "a-to"))
+            fail_msg("%s at %d: %s", tools[i % 2], places[i / 2], text);
         end(&one);
     }
     trial_end(&trial);
@@ -598,6 +627,44 @@ static void test_over_http_each_fault_ends_its_call(void **state)
     }
 }
 
+/* The descriptors of this process. */
+static unsigned count_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+/* It does not take the answers either: their connections end. */
+static void test_over_http_a_server_that_asks_often_gets_few_answers(void **state)
+{
+    FILE *server;
+    AUTO_FREE char *definition = NULL;
+    AUTO_FREE char *text = NULL;
+    struct trial trial;
+    struct one_call one = {0};
+    unsigned before;
+
+    setenv("TOKEN_OF_TEST", TOKEN, 1);
+    definition = serve(*state, "2025-11-25", &server);
+    trial_begin(&trial, state, definition, "\"-\"");
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    before = count_descriptors();
+    start(&trial, &one, "pings", NULL);
+    finish(&trial, &one);
+    text = json_text(json_object_get(one.result, "structuredContent"));
+    assert_in_range(strtoul(text + strlen("{\"held\":"), NULL, 10), 1, 8);
+    end(&one);
+    TURN_UNTIL(trial.bench->loop, count_descriptors() <= before);
+    expect(&trial, "ask", ERROR_NONE, NULL);
+    trial_end(&trial);
+    pclose(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -609,6 +676,7 @@ int main(void)
         TEST(test_after_each_fault_the_next_call_works),
         TEST(test_a_lost_answer_fails_only_its_own_call),
         TEST(test_secrets_do_not_come_back),
+        TEST(test_secrets_do_not_come_back_where_a_text_is_cut),
         TEST(test_what_is_denied_is_not_called),
         TEST(test_calls_are_counted_by_the_minute),
         TEST(test_a_cancelled_call_is_not_told),
@@ -621,6 +689,7 @@ int main(void)
         TEST(test_a_reload_keeps_what_has_not_changed),
         TEST(test_a_stop_ends_every_call),
         TEST(test_over_http_each_fault_ends_its_call),
+        TEST(test_over_http_a_server_that_asks_often_gets_few_answers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
