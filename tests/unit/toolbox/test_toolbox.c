@@ -329,25 +329,58 @@ static void test_what_is_denied_is_not_called(void **state)
     trial_end(&trial);
 }
 
+/* Ends one call by PRINCIPAL. Returns its error. */
+static enum error_code call_as(struct trial *trial, const char *principal, bool is_approved)
+{
+    struct one_call one = {.call = {.server = "fake", .tool = "late", .done = on_done}};
+    struct tool_reach reach = REACH;
+    struct error err = ERROR_INIT;
+    enum error_code code;
+
+    reach.principal = principal;
+    one.call.is_approved = is_approved;
+    assert_int_equal(toolbox_call(trial->toolbox, &reach, &one.call, &err), 0);
+    finish(trial, &one);
+    code = one.err.code;
+    end(&one);
+    return code;
+}
+
+/* One that has to be approved first was not made; and each principal has its own. */
 static void test_calls_are_counted_by_the_minute(void **state)
 {
     struct trial trial;
-    struct one_call calls[3] = {0};
-    struct error err = ERROR_INIT;
 
     trial_begin(&trial, state,
-                "{\"calls_per_minute\": 2, \"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "{\"calls_per_minute\": 2, \"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9, "
+                "\"approval\": \"always\"}",
                 "\"2025-11-25\"");
-    start(&trial, &calls[0], "echo", NULL);
-    start(&trial, &calls[1], "echo", NULL);
-    calls[2].call = (struct tool_call){.server = "fake", .tool = "echo", .done = on_done};
-    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &calls[2].call, &err), -1);
-    assert_int_equal(err.code, ERROR_LIMIT);
-    finish(&trial, &calls[0]);
-    finish(&trial, &calls[1]);
-    end(&calls[0]);
-    end(&calls[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(call_as(&trial, "alice", false), ERROR_UNAPPROVED);
+        assert_int_equal(call_as(&trial, "alice", true), ERROR_NONE);
+    }
+    assert_int_equal(call_as(&trial, "alice", true), ERROR_LIMIT);
+    assert_int_equal(call_as(&trial, "bob", true), ERROR_NONE);
     trial_end(&trial);
+}
+
+static void test_one_caller_does_not_keep_others_out(void **state)
+{
+    struct trial trial;
+    struct one_call calls[64] = {0};
+    struct tool_call other = {.server = "fake", .tool = "echo", .done = on_done};
+    struct error err = ERROR_INIT;
+
+    trial_begin(&trial, state, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        start(&trial, &calls[i], "hang", NULL);
+    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &other, &err), -1);
+    assert_int_equal(err.code, ERROR_BUSY);
+    assert_int_equal(call_as(&trial, "bob", true), ERROR_NONE);
+    trial_end(&trial);
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        end(&calls[i]);
 }
 
 static void test_a_cancelled_call_is_not_told(void **state)
@@ -679,6 +712,7 @@ int main(void)
         TEST(test_secrets_do_not_come_back_where_a_text_is_cut),
         TEST(test_what_is_denied_is_not_called),
         TEST(test_calls_are_counted_by_the_minute),
+        TEST(test_one_caller_does_not_keep_others_out),
         TEST(test_a_cancelled_call_is_not_told),
         TEST(test_children_of_a_server_end_with_it),
         TEST(test_the_tools_are_listed),
