@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HTTP_POST_RETRY_SECONDS      1.0 /* where the server does not say */
+#define HTTP_POST_RETRY_SECONDS      1.0 /* where the server does not say; the least for news */
 #define HTTP_POST_RETRY_MOST_SECONDS 30.0
 
 enum {
@@ -77,6 +77,7 @@ void http_post_free(struct http_post *post)
         transfer_end(&post->transfer);
     ev_timer_stop(post->owner->loop, &post->pause);
     curl_slist_free_all(post->fields);
+    curl_slist_free_all(post->sent);
     buffer_deinit(&post->incoming);
     event_reader_deinit(&post->events);
     free(post->text);
@@ -201,6 +202,8 @@ static void http_post_pause(struct http_post *post)
 
     if (seconds < 0)
         seconds = HTTP_POST_RETRY_SECONDS * (1 << post->resumptions);
+    if (post->kind == HTTP_POST_LISTEN && seconds < HTTP_POST_RETRY_SECONDS)
+        seconds = HTTP_POST_RETRY_SECONDS;
     post->resumptions++;
     http_post_set_state(post, HTTP_POST_PAUSED);
     transfer_end(&post->transfer);
@@ -327,8 +330,20 @@ static void http_post_set_method(struct http_post *post, CURL *easy)
     }
     if (post->kind == HTTP_POST_MESSAGE && post->id == 0)
         curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)HTTP_POST_NOTE_SECONDS);
-    if (*post->events.id)
-        http_post_add_field(post, "Last-Event-ID", post->events.id);
+}
+
+/* The fields of POST, and where its stream is to go on. */
+static const struct curl_slist *http_post_list_fields(struct http_post *post)
+{
+    curl_slist_free_all(STEAL_PTR(post->sent));
+    for (const struct curl_slist *field = post->fields; field; field = field->next)
+        post->sent = curl_slist_append(post->sent, field->data);
+    if (*post->events.id) {
+        AUTO_FREE char *line = memory_format("Last-Event-ID: %s", post->events.id);
+
+        post->sent = curl_slist_append(post->sent, line);
+    }
+    return post->sent;
 }
 
 /* libcurl repeats a request when a connection that was used before ends without an answer, and a
@@ -348,7 +363,7 @@ static void http_post_send(struct http_post *post)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)HTTP_POST_CONNECT_SECONDS);
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, post->kind == HTTP_POST_MESSAGE ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, post->fields);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http_post_list_fields(post));
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_post_on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, post);
     post->transfer = (struct transfer){

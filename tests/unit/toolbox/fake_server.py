@@ -190,7 +190,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         last = self.headers.get("Last-Event-ID")
-        note({"GET": last})
+        note({"GET": last, "count": len(self.headers.get_all("Last-Event-ID", []))})
+        if os.environ.get("NEWS") and not (last or "").isdigit():
+            self.stream()
+            self.wfile.write(b"retry: 0\nid: news\ndata: {}\n\n")
+            return
         if not last:
             self.whole(405)
             return

@@ -698,6 +698,44 @@ static void test_over_http_a_server_that_asks_often_gets_few_answers(void **stat
     pclose(server);
 }
 
+/* The times that WORD stands in the file NAME. */
+static unsigned count_words(const char *name, const char *word)
+{
+    struct error err = ERROR_INIT;
+    size_t length;
+    AUTO_FREE char *text = fd_read_file(name, 1 << 20, &length, &err);
+    unsigned count = 0;
+
+    for (const char *found = text; (found = strstr(found, word)); found++)
+        count++;
+    return count;
+}
+
+/* Its stream of news ends at once, each time. */
+static void test_over_http_news_are_asked_for_slowly(void **state)
+{
+    struct workbench *bench = *state;
+    AUTO_FREE char *seen = memory_format("%s/seen", bench->scratch);
+    AUTO_FREE char *definition = NULL;
+    FILE *server;
+    struct trial trial;
+
+    setenv("TOKEN_OF_TEST", TOKEN, 1);
+    setenv("SEEN", seen, 1);
+    setenv("NEWS", "1", 1);
+    definition = serve(bench, "2025-11-25", &server);
+    unsetenv("SEEN");
+    unsetenv("NEWS");
+    trial_begin(&trial, state, definition, "\"-\"");
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    turn_for(bench->loop, 3.5);
+    assert_in_range(count_words(seen, "\"GET\""), 2, 5);
+    assert_true(count_words(seen, "\"count\": 1}") > 0);
+    assert_int_equal(count_words(seen, "\"count\": 2}"), 0);
+    trial_end(&trial);
+    pclose(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -724,6 +762,7 @@ int main(void)
         TEST(test_a_stop_ends_every_call),
         TEST(test_over_http_each_fault_ends_its_call),
         TEST(test_over_http_a_server_that_asks_often_gets_few_answers),
+        TEST(test_over_http_news_are_asked_for_slowly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
