@@ -9,6 +9,11 @@
 
 #include <stdlib.h>
 
+enum {
+    HTTP_LINK_ANSWERS = 8, /* to the server, under way at a time */
+    HTTP_LINK_NOTES = 64,  /* with notifications: all calls may be cancelled together */
+};
+
 static void http_link_break(struct http_link *link, const struct error *err)
 {
     if (link->is_broken || link->is_closed)
@@ -47,6 +52,7 @@ static void http_link_complete(const struct http_post *post, json_t *message)
 static void http_link_pass(struct http_link *link, struct http_post *post, json_t *message)
 {
     http_link_complete(post, message);
+    secrets_hide(&link->settings->secrets, json_object_get(message, "error"));
     if (http_link_is_answer(message, post->id))
         post->has_answer = true;
     link->base.listener->message(link->base.listener, message);
@@ -76,12 +82,30 @@ static void http_link_take(struct http_link *link, struct http_post *post, char 
     json_decref(message);
 }
 
+/* The messages under way that nobody waits for. */
+static unsigned http_link_count_notes(const struct http_link *link)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&link->posts, entry) {
+        const struct http_post *post = CONTAINER_OF(entry, struct http_post, link);
+
+        count += post->kind == HTTP_POST_MESSAGE && post->id == 0 && post->state != HTTP_POST_OVER;
+    }
+    return count;
+}
+
+/* Each message has a connection: a server that asks for many answers, or takes none, gets no more.
+ */
 static int http_link_send(struct tool_link *base, const struct outgoing *message, struct error *err)
 {
     struct http_link *link = CONTAINER_OF(base, struct http_link, base);
+    const unsigned most = message->method ? HTTP_LINK_NOTES : HTTP_LINK_ANSWERS;
 
     if (link->is_broken)
         return error_set(err, ERROR_UNAVAILABLE, "its session has ended");
+    if (message->id == 0 && http_link_count_notes(link) >= most)
+        return error_set(err, ERROR_BUSY, "it does not take what was sent before");
     (void)http_post_new(link, HTTP_POST_MESSAGE, message);
     return 0;
 }

@@ -11,13 +11,14 @@
 #include <string.h>
 #include <strings.h>
 
-#define HTTP_POST_RETRY_SECONDS      1.0 /* where the server does not say */
+#define HTTP_POST_RETRY_SECONDS      1.0 /* where the server does not say; the least for news */
 #define HTTP_POST_RETRY_MOST_SECONDS 30.0
 
 enum {
     HTTP_POST_CONNECT_SECONDS = 10,
     HTTP_POST_LEAVE_SECONDS = 2,
-    HTTP_POST_RESUMPTIONS = 8, /* without an event */
+    HTTP_POST_NOTE_SECONDS = 10, /* for a message without an answer */
+    HTTP_POST_RESUMPTIONS = 8,   /* without an event */
     HTTP_POST_SUCCESS = 200,
     HTTP_POST_REDIRECTION = 300,
     HTTP_POST_ERROR = 400,
@@ -76,6 +77,7 @@ void http_post_free(struct http_post *post)
         transfer_end(&post->transfer);
     ev_timer_stop(post->owner->loop, &post->pause);
     curl_slist_free_all(post->fields);
+    curl_slist_free_all(post->sent);
     buffer_deinit(&post->incoming);
     event_reader_deinit(&post->events);
     free(post->text);
@@ -200,6 +202,8 @@ static void http_post_pause(struct http_post *post)
 
     if (seconds < 0)
         seconds = HTTP_POST_RETRY_SECONDS * (1 << post->resumptions);
+    if (post->kind == HTTP_POST_LISTEN && seconds < HTTP_POST_RETRY_SECONDS)
+        seconds = HTTP_POST_RETRY_SECONDS;
     post->resumptions++;
     http_post_set_state(post, HTTP_POST_PAUSED);
     transfer_end(&post->transfer);
@@ -218,7 +222,7 @@ static bool http_post_can_resume(const struct http_post *post)
         post->owner->version != MCP_VERSION_NONE && !mcp_version_is_modern(post->owner->version);
 
     return is_old && post->resumptions < HTTP_POST_RESUMPTIONS &&
-           (post->kind == HTTP_POST_LISTEN || *post->events.id);
+           (post->kind == HTTP_POST_LISTEN || (post->id > 0 && *post->events.id));
 }
 
 static void http_post_end_stream(struct http_post *post)
@@ -324,8 +328,22 @@ static void http_post_set_method(struct http_post *post, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(post->text));
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->text);
     }
-    if (*post->events.id)
-        http_post_add_field(post, "Last-Event-ID", post->events.id);
+    if (post->kind == HTTP_POST_MESSAGE && post->id == 0)
+        curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)HTTP_POST_NOTE_SECONDS);
+}
+
+/* The fields of POST, and where its stream is to go on. */
+static const struct curl_slist *http_post_list_fields(struct http_post *post)
+{
+    curl_slist_free_all(STEAL_PTR(post->sent));
+    for (const struct curl_slist *field = post->fields; field; field = field->next)
+        post->sent = curl_slist_append(post->sent, field->data);
+    if (*post->events.id) {
+        AUTO_FREE char *line = memory_format("Last-Event-ID: %s", post->events.id);
+
+        post->sent = curl_slist_append(post->sent, line);
+    }
+    return post->sent;
 }
 
 /* libcurl repeats a request when a connection that was used before ends without an answer, and a
@@ -345,7 +363,7 @@ static void http_post_send(struct http_post *post)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)HTTP_POST_CONNECT_SECONDS);
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, post->kind == HTTP_POST_MESSAGE ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, post->fields);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http_post_list_fields(post));
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_post_on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, post);
     post->transfer = (struct transfer){

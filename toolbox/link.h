@@ -29,7 +29,7 @@ struct outgoing {
 /* Told by the link; embedded in its owner. It may send and forget requests meanwhile, but not
  * close the link. */
 struct link_listener {
-    /* A message has come, any JSON value; borrowed. */
+    /* A message has come, any JSON value; borrowed. Its `error` has no secrets. */
     void (*message)(struct link_listener *listener, json_t *message);
 
     /* The request ID will get no answer; 0: some request, nobody knows which.

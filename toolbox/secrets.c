@@ -1,6 +1,5 @@
 #include "toolbox/secrets.h"
 
-#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -8,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECRETS_TEXT_BYTES = 64 * 1024 };
+enum {
+    SECRETS_TEXT_BYTES = 64 * 1024,
+    SECRETS_PIECE_BYTES = 16 * 1024,
+    SECRETS_TAIL_BYTES = 4, /* a shorter start of a value gives nothing away */
+};
 
 void secrets_deinit(struct secrets *secrets)
 {
@@ -188,10 +191,65 @@ void secrets_hide(const struct secrets *secrets, json_t *value)
         secrets_hide_within(secrets, value);
 }
 
+/* How long the tail of TEXT is that is all of a value, or its start. */
+static size_t secrets_measure_tail(const struct secrets *secrets, const char *text, size_t length)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < secrets->count; i++)
+        for (size_t tail = size_min(length, secrets->items[i].length); tail > longest; tail--)
+            if (memcmp(text + length - tail, secrets->items[i].value, tail) == 0)
+                longest = tail;
+    return longest;
+}
+
+/* A message that was cut may end within a value. */
 void secrets_hide_error(const struct secrets *secrets, struct error *err)
 {
-    err->message[secrets_hide_text(secrets, err->message, strlen(err->message))] = '\0';
-    if (err->rest)
-        err->rest->text[secrets_hide_text(secrets, err->rest->text, strlen(err->rest->text))] =
-            '\0';
+    const enum error_code code = err->code;
+    const int number = err->number;
+    AUTO_FREE char *text = error_text(err);
+    const size_t length = secrets_hide_text(secrets, text, strlen(text));
+    const size_t tail = secrets_measure_tail(secrets, text, length);
+
+    text[length - (tail >= SECRETS_TAIL_BYTES ? tail : 0)] = '\0';
+    error_clear(err);
+    error_set(err, code, "%s", text);
+    err->number = number;
+}
+
+void secret_filter_init(struct secret_filter *filter, const struct secrets *secrets)
+{
+    filter->secrets = secrets;
+    buffer_init(&filter->held, SECRETS_TEXT_BYTES + SECRETS_PIECE_BYTES);
+}
+
+void secret_filter_deinit(struct secret_filter *filter)
+{
+    buffer_deinit(&filter->held);
+}
+
+static void secret_filter_feed_piece(struct secret_filter *filter, const char *bytes, size_t length)
+{
+    struct buffer *held = &filter->held;
+    struct error err = ERROR_INIT;
+    size_t hidden;
+
+    (void)buffer_append(held, bytes, length, &err);
+    hidden = secrets_hide_text(filter->secrets, buffer_bytes(held), buffer_length(held));
+    held->end = held->start + hidden;
+    hidden -= secrets_measure_tail(filter->secrets, buffer_bytes(held), hidden);
+    filter->passed(filter, buffer_bytes(held), hidden);
+    buffer_consume(held, hidden);
+}
+
+void secret_filter_feed(struct secret_filter *filter, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const size_t taken = size_min(length, SECRETS_PIECE_BYTES);
+
+        secret_filter_feed_piece(filter, bytes, taken);
+        bytes += taken;
+        length -= taken;
+    }
 }

@@ -2,6 +2,7 @@
  * results and the log must not get them. */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <jansson.h>
@@ -37,3 +38,19 @@ size_t secrets_hide_text(const struct secrets *secrets, char *text, size_t lengt
 /* The same in every string of VALUE, which is nobody else's, and in the names of its members. */
 void secrets_hide(const struct secrets *secrets, json_t *value);
 void secrets_hide_error(const struct secrets *secrets, struct error *err);
+
+/* Text that comes in pieces, without the values: a start of one is held back until it is known what
+ * follows. */
+struct secret_filter {
+    /* Input. BYTES are borrowed. */
+    void (*passed)(struct secret_filter *filter, const char *bytes, size_t length);
+
+    /* Private. */
+    const struct secrets *secrets; /* borrowed */
+    struct buffer held;
+};
+
+/* FILTER has its input. */
+void secret_filter_init(struct secret_filter *filter, const struct secrets *secrets);
+void secret_filter_deinit(struct secret_filter *filter);
+void secret_filter_feed(struct secret_filter *filter, const char *bytes, size_t length);

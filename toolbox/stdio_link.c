@@ -45,7 +45,8 @@ struct stdio_link {
     ev_timer farewell;
     struct buffer unsent;
     struct line_reader reader;
-    struct line_ends line; /* that is being read */
+    struct line_ends line;       /* that is being read */
+    struct secret_filter filter; /* before its errors are cut into lines */
     struct last_lines said;
 };
 
@@ -57,6 +58,7 @@ static void stdio_link_free(struct stdio_link *link)
         close(link->input);
     buffer_deinit(&link->unsent);
     line_reader_deinit(&link->reader);
+    secret_filter_deinit(&link->filter);
     free(link->name);
     free(link);
 }
@@ -80,6 +82,7 @@ static void stdio_link_take_text(struct stdio_link *link, char *text, size_t len
     json_t *message = message_parse(text, length, &scan, &err);
 
     scan_deinit(&scan);
+    secrets_hide(link->secrets, json_object_get(message, "error"));
     if (message)
         link->base.listener->message(link->base.listener, message);
     else if (err.code != ERROR_PARSE)
@@ -136,10 +139,15 @@ static void stdio_link_take_bytes(struct stdio_link *link, const char *bytes, si
 static void stdio_link_on_said(struct last_lines *lines, const char *line)
 {
     struct stdio_link *link = CONTAINER_OF(lines, struct stdio_link, said);
-    AUTO_FREE char *copy = memory_copy_string(line);
 
-    copy[secrets_hide_text(link->secrets, copy, strlen(copy))] = '\0';
-    log_debug("tools of %s say: %s", link->name, copy);
+    log_debug("tools of %s say: %s", link->name, line);
+}
+
+static void stdio_link_on_passed(struct secret_filter *filter, const char *bytes, size_t length)
+{
+    struct stdio_link *link = CONTAINER_OF(filter, struct stdio_link, filter);
+
+    last_lines_feed(&link->said, 0, bytes, length);
 }
 
 static void stdio_link_on_output(struct process *process, enum process_stream stream,
@@ -148,7 +156,7 @@ static void stdio_link_on_output(struct process *process, enum process_stream st
     struct stdio_link *link = CONTAINER_OF(process, struct stdio_link, process);
 
     if (stream == PROCESS_STDERR)
-        last_lines_feed(&link->said, 0, data, length);
+        secret_filter_feed(&link->filter, data, length);
     else
         stdio_link_take_bytes(link, data, length);
 }
@@ -379,6 +387,8 @@ static struct stdio_link *stdio_link_new(struct ev_loop *loop,
     link->process.output = stdio_link_on_output;
     link->process.ended = stdio_link_on_ended;
     link->said.said = stdio_link_on_said;
+    link->filter.passed = stdio_link_on_passed;
+    secret_filter_init(&link->filter, &settings->secrets);
     link->input = input;
     ev_io_init(&link->writing, stdio_link_on_writable, input, EV_WRITE);
     ev_init(&link->farewell, stdio_link_on_farewell);

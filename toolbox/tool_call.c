@@ -4,15 +4,17 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/state.h"
 #include "toolbox/server_settings.h"
 #include "toolbox/tool_list.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TOOL_CALLS_MOST = 64, /* of a server at a time */
+    TOOL_CALLS_MOST = 64, /* of a principal at a time, to one server */
     TOOL_CALL_ROUNDS = 10,
     TOOL_CALL_INVALID_PARAMS = -32602,
     TOOL_CALL_UNKNOWN_METHOD = -32601,
@@ -183,6 +185,67 @@ static void tool_call_on_progress(struct dialogue_request *request, const json_t
     call->progress(call, copy);
 }
 
+/* Calls in a minute */
+
+/* What one principal may still call. */
+struct tool_rate {
+    struct list link;
+    char *principal;  /* owned */
+    double allowance; /* in this minute ... */
+    double counted;   /* ... when it was counted */
+};
+
+static void tool_rate_free(struct tool_rate *rate)
+{
+    list_remove(&rate->link);
+    free(rate->principal);
+    free(rate);
+}
+
+/* The rate of PRINCIPAL as of now. Others that have their whole minute again are forgotten. */
+static struct tool_rate *tool_calls_find_rate(struct tool_calls *calls, const char *principal)
+{
+    const double most = calls->settings->calls_per_minute;
+    const double now = clock_seconds();
+    struct tool_rate *found = NULL;
+
+    LIST_FOR_EACH_SAFE (&calls->rates, link) {
+        struct tool_rate *rate = CONTAINER_OF(link, struct tool_rate, link);
+
+        rate->allowance = fmin(most, rate->allowance + (now - rate->counted) * most / 60);
+        rate->counted = now;
+        if (strcmp(rate->principal, principal) == 0)
+            found = rate;
+        else if (rate->allowance >= most)
+            tool_rate_free(rate);
+    }
+    if (found)
+        return found;
+    found = NEW(struct tool_rate);
+    found->principal = memory_copy_string(principal);
+    found->allowance = most;
+    found->counted = now;
+    list_append(&calls->rates, &found->link);
+    return found;
+}
+
+/* As many calls as are allowed in a minute, in one moment or spread over it. One that is sent again
+ * was counted. */
+static int tool_call_count(const struct tool_call *call, struct error *err)
+{
+    const unsigned most = call->owner->settings->calls_per_minute;
+    struct tool_rate *rate;
+
+    if (most == 0 || call->rounds > 0 || call->was_refused)
+        return 0;
+    rate = tool_calls_find_rate(call->owner, call->principal);
+    if (rate->allowance < 1)
+        return error_set(err, ERROR_LIMIT, "more than %u calls in a minute; wait %.0f seconds",
+                         most, ceil((1 - rate->allowance) * 60 / most));
+    rate->allowance -= 1;
+    return 0;
+}
+
 /* The question */
 
 static int tool_call_ask(struct tool_call *call, struct error *err)
@@ -201,6 +264,8 @@ static int tool_call_ask(struct tool_call *call, struct error *err)
                                                    json_object_get(tool, "annotations")))
         return error_set(err, ERROR_UNAPPROVED, "a person has to approve each call of %.100s",
                          call->tool);
+    if (tool_call_count(call, err) < 0)
+        return -1;
     call->request.done = tool_call_on_done;
     call->request.progress = call->progress ? tool_call_on_progress : NULL;
     return dialogue_ask(call->owner->dialogue, &call->request,
@@ -239,12 +304,22 @@ void tool_calls_send(struct tool_calls *calls)
     }
 }
 
+static unsigned tool_calls_count(const struct tool_calls *calls, const char *principal)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&calls->list, link) {
+        count += strcmp(CONTAINER_OF(link, struct tool_call, link)->principal, principal) == 0;
+    }
+    return count;
+}
+
 int tool_calls_add(struct tool_calls *calls, struct tool_call *call, struct error *err)
 {
     const double most = calls->settings->timeout;
 
-    if (calls->count >= TOOL_CALLS_MOST)
-        return error_set(err, ERROR_BUSY, "%s: %d calls are under way; try again later",
+    if (tool_calls_count(calls, call->principal) >= TOOL_CALLS_MOST)
+        return error_set(err, ERROR_BUSY, "%s: %d calls of yours are under way; try again later",
                          call->server, TOOL_CALLS_MOST);
     if (call->timeout <= 0 || call->timeout > most)
         call->timeout = most;
@@ -277,4 +352,12 @@ void tool_calls_fail(struct tool_calls *calls, const struct error *err)
 void tool_calls_init(struct tool_calls *calls)
 {
     list_init(&calls->list);
+    list_init(&calls->rates);
+}
+
+void tool_calls_deinit(struct tool_calls *calls)
+{
+    LIST_FOR_EACH_SAFE (&calls->rates, link) {
+        tool_rate_free(CONTAINER_OF(link, struct tool_rate, link));
+    }
 }

@@ -41,6 +41,7 @@ struct tool_call {
     enum tool_call_state state;
     struct list link;
     struct tool_calls *owner; /* borrowed */
+    const char *principal;    /* borrowed: whose call it is */
     struct dialogue_request request;
     json_t *request_state; /* owned: what the server wants to see again; or NULL */
     unsigned rounds;
@@ -62,11 +63,15 @@ struct tool_calls {
     /* Private. */
     struct list list;
     unsigned count;
+    struct list rates; /* of principals that have called */
 };
 
 void tool_calls_init(struct tool_calls *calls);
 
-/* CALL waits; its time begins. -1 with ERR if there are too many. */
+/* All of them are over. */
+void tool_calls_deinit(struct tool_calls *calls);
+
+/* CALL waits; its time begins. -1 with ERR if its principal has too many. */
 int tool_calls_add(struct tool_calls *calls, struct tool_call *call, struct error *err);
 
 /* Sends the calls that wait; their dialogue is open, and the list of tools is known. */

@@ -11,7 +11,6 @@
 #include "toolbox/stdio_link.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,24 +310,6 @@ static int tool_server_check_failure(const struct tool_server *server, struct er
     return error_prefix(err, "%s", server->settings->name);
 }
 
-/* As many calls as are allowed in a minute, in one moment or spread over it. */
-static int tool_server_count(struct tool_server *server, struct error *err)
-{
-    const double most = server->settings->calls_per_minute;
-    const double now = clock_seconds();
-
-    if (most <= 0)
-        return 0;
-    server->allowance = fmin(most, server->allowance + (now - server->allowed) * most / 60);
-    server->allowed = now;
-    if (server->allowance < 1)
-        return error_set(err, ERROR_LIMIT, "%s: more than %u calls in a minute; wait %.0f seconds",
-                         server->settings->name, server->settings->calls_per_minute,
-                         ceil((1 - server->allowance) * 60 / most));
-    server->allowance -= 1;
-    return 0;
-}
-
 static int tool_server_check_tool(const struct tool_server *server, const char *tool,
                                   struct error *err)
 {
@@ -342,7 +323,7 @@ int tool_server_call(struct tool_server *server, struct tool_call *call, struct 
 {
     if (tool_server_check_tool(server, call->tool, err) < 0 ||
         (server->state == TOOL_SERVER_RESTING && tool_server_check_failure(server, err) < 0) ||
-        tool_server_count(server, err) < 0 || tool_calls_add(&server->calls, call, err) < 0)
+        tool_calls_add(&server->calls, call, err) < 0)
         return -1;
     ev_timer_stop(server->means.loop, &server->idle);
     tool_server_schedule(server);
@@ -377,8 +358,6 @@ struct tool_server *tool_server_new(const struct tool_server_means *means,
     server->means = *means;
     server->settings = server_settings_ref(settings);
     server->principal = principal ? memory_copy_string(principal) : NULL;
-    server->allowance = settings->calls_per_minute;
-    server->allowed = clock_seconds();
     server->failure = (struct error)ERROR_INIT_LONG(&server->failure_rest);
     list_init(&server->link);
     list_init(&server->waiters);
@@ -412,6 +391,7 @@ void tool_server_free(struct tool_server *server)
     ev_timer_stop(server->means.loop, &server->idle);
     tool_list_deinit(&server->tools);
     tool_list_deinit(&server->fetched);
+    tool_calls_deinit(&server->calls);
     server_settings_unref(server->settings);
     free(server->principal);
     free(server);

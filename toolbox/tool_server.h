@@ -54,9 +54,7 @@ struct tool_server {
     ev_timer idle;
     struct error failure; /* why it could not be reached ... */
     struct error_rest failure_rest;
-    double failed;    /* ... the last time, by the clock */
-    double allowance; /* of calls, in this minute ... */
-    double allowed;   /* ... when it was counted */
+    double failed; /* ... the last time, by the clock */
 };
 
 /* Waits for the list of tools; embedded in its owner. Taken out of its list it is not told. */

@@ -325,6 +325,7 @@ int toolbox_call(struct toolbox *toolbox, const struct tool_reach *reach, struct
 
     if (!entry)
         return -1;
+    call->principal = reach->principal ? reach->principal : "";
     server = toolbox_find_server(toolbox, entry, reach->principal, err);
     return server ? tool_server_call(server, call, err) : -1;
 }

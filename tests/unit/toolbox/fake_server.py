@@ -17,11 +17,13 @@ import time
 
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
-         "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless"]
+         "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
+         "pings", "say_and_die"]
 changed = False
 out = threading.Lock()
 session = 0
 has_expired = False
+held = []  # answers of the client that are not taken
 
 
 def tool(name):
@@ -53,6 +55,10 @@ def note(message):
 def act(name, arguments, params, send):
     """The result of a tool; None: there is none."""
     global changed
+    if name == "say_and_die":
+        sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
+        sys.stderr.flush()
+        os._exit(3)
     if name == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if name == "hang":
@@ -110,7 +116,8 @@ def answer(revision, message, send):
     elif method == "subscriptions/listen":
         return None
     elif method == "tools/call" and params["name"] == "refuse":
-        response["error"] = {"code": -32602, "message": f"no: {os.environ.get('TOKEN', '')}"}
+        response["error"] = {"code": -32602, "message": "no: " + " " * params.get("arguments", {}).get("before", 0) +
+                             os.environ.get("TOKEN", "")}
     elif method == "tools/call" and params["name"] == "nothing":
         response["result"] = 5
     elif method == "tools/call":
@@ -183,7 +190,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         last = self.headers.get("Last-Event-ID")
-        note({"GET": last})
+        note({"GET": last, "count": len(self.headers.get_all("Last-Event-ID", []))})
+        if os.environ.get("NEWS") and not (last or "").isdigit():
+            self.stream()
+            self.wfile.write(b"retry: 0\nid: news\ndata: {}\n\n")
+            return
         if not last:
             self.whole(405)
             return
@@ -215,12 +226,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return False
         return True
 
+    def ask_often(self, message):
+        """The result says how many answers came at the same time; none of them is taken."""
+        self.stream()
+        for number in range(100):
+            self.event({"jsonrpc": "2.0", "id": 1000 + number, "method": "ping"})
+        time.sleep(1)
+        self.event({"jsonrpc": "2.0", "id": message["id"], "result": text("", structuredContent={"held": len(held)})})
+
     def do_POST(self):
         global session
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         note({"fields": dict(self.headers), **message})
         name = message.get("params", {}).get("name", "")
         if self.fault(name, message):
+            return
+        if name == "pings":
+            self.ask_often(message)
+            return
+        if "method" not in message and message["id"] >= 1000:
+            held.append(self)
+            self.rfile.read()
+            held.remove(self)
             return
         if "id" not in message or "method" not in message:
             self.whole(202)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -71,11 +72,72 @@ static void test_values_are_hidden_in_everything(void **state)
     assert_string_equal(err.message, "wrong: [secret].");
 }
 
+/* At each place of the message, and where it is cut. */
+static void test_a_value_is_hidden_where_an_error_is_cut(void **state)
+{
+    static const char value[] = "0123456789";
+    AUTO(secrets_deinit) struct secrets secrets = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    setenv("LONG_ONE", value, 1);
+    free(secrets_expand(&secrets, "${LONG_ONE}", &err));
+    for (int before = 470; before < ERROR_FULL_BYTES; before++) {
+        struct error_rest rest;
+        struct error whole = ERROR_INIT_LONG(&rest);
+        struct error cut = ERROR_INIT;
+        AUTO_FREE char *text = NULL;
+
+        error_set(&whole, ERROR_UNAVAILABLE, "%*s%s.", before, "", value);
+        error_copy(&cut, &whole);
+        secrets_hide_error(&secrets, &whole);
+        secrets_hide_error(&secrets, &cut);
+        text = error_text(&whole);
+        assert_null(strstr(text, "0123"));
+        assert_null(strstr(cut.message, "0123"));
+    }
+}
+
+struct filtered {
+    struct secret_filter filter;
+    char text[100];
+};
+
+static void on_passed(struct secret_filter *filter, const char *bytes, size_t length)
+{
+    struct filtered *filtered = CONTAINER_OF(filter, struct filtered, filter);
+
+    strncat(filtered->text, bytes, length);
+}
+
+static void test_a_value_is_hidden_that_comes_in_pieces(void **state)
+{
+    static const char text[] = "a 0123456789\n012345\n01230123456789 b\n";
+    AUTO(secrets_deinit) struct secrets secrets = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    setenv("LONG_ONE", "0123456789", 1);
+    free(secrets_expand(&secrets, "${LONG_ONE}", &err));
+    for (size_t first = 0; first < sizeof text; first++) {
+        struct filtered filtered = {.filter.passed = on_passed};
+
+        secret_filter_init(&filtered.filter, &secrets);
+        secret_filter_feed(&filtered.filter, text, first);
+        secret_filter_feed(&filtered.filter, text + first, strlen(text + first));
+        assert_string_equal(filtered.text, "a [secret]\n012345\n0123[secret] b\n");
+        secret_filter_deinit(&filtered.filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variables_are_read),
         cmocka_unit_test(test_values_are_hidden_in_everything),
+        cmocka_unit_test(test_a_value_is_hidden_where_an_error_is_cut),
+        cmocka_unit_test(test_a_value_is_hidden_that_comes_in_pieces),
+
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,9 @@
 #include "tests/unit/environments/workbench.h"
 #include "tests/unit/transport/turning.h"
 
+#include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +74,7 @@ static void trial_begin(struct trial *trial, void **state, const char *definitio
                         const char *arguments)
 {
     setenv("TOKEN_OF_TEST", TOKEN, 1);
+    signal(SIGPIPE, SIG_IGN);
     trial->bench = *state;
     trial->toolbox = toolbox_new(&(struct toolbox_settings){
         .loop = trial->bench->loop, .host = trial->bench->host, .version = "1"});
@@ -275,6 +278,32 @@ static void test_secrets_do_not_come_back(void **state)
     trial_end(&trial);
 }
 
+/* The texts are cut at 400, 496 and 2,048 bytes. */
+static void test_secrets_do_not_come_back_where_a_text_is_cut(void **state)
+{
+    static const char *const tools[] = {"refuse", "say_and_die"};
+    static const int places[] = {340, 390, 430, 470, 480, 485, 490, 2030, 2038};
+    struct trial trial;
+
+    trial_begin(&trial, state,
+                "{\"environment\": {\"TOKEN\": \"${TOKEN_OF_TEST}\"}, \"allow\": [\"*\"], "
+                "\"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    for (size_t i = 0; i < ARRAY_SIZE(places) * ARRAY_SIZE(tools); i++) {
+        AUTO_JSON json_t *arguments = json_pack("{s:i}", "before", places[i / 2]);
+        struct one_call one = {0};
+        AUTO_FREE char *text = NULL;
+
+        start(&trial, &one, tools[i % 2], arguments);
+        finish(&trial, &one);
+        text = one.result ? json_text(one.result) : error_text(&one.err);
+        if (strstr(text, "a-to"))
+            fail_msg("%s at %d: %s", tools[i % 2], places[i / 2], text);
+        end(&one);
+    }
+    trial_end(&trial);
+}
+
 static void test_what_is_denied_is_not_called(void **state)
 {
     struct trial trial;
@@ -300,25 +329,58 @@ static void test_what_is_denied_is_not_called(void **state)
     trial_end(&trial);
 }
 
+/* Ends one call by PRINCIPAL. Returns its error. */
+static enum error_code call_as(struct trial *trial, const char *principal, bool is_approved)
+{
+    struct one_call one = {.call = {.server = "fake", .tool = "late", .done = on_done}};
+    struct tool_reach reach = REACH;
+    struct error err = ERROR_INIT;
+    enum error_code code;
+
+    reach.principal = principal;
+    one.call.is_approved = is_approved;
+    assert_int_equal(toolbox_call(trial->toolbox, &reach, &one.call, &err), 0);
+    finish(trial, &one);
+    code = one.err.code;
+    end(&one);
+    return code;
+}
+
+/* One that has to be approved first was not made; and each principal has its own. */
 static void test_calls_are_counted_by_the_minute(void **state)
 {
     struct trial trial;
-    struct one_call calls[3] = {0};
-    struct error err = ERROR_INIT;
 
     trial_begin(&trial, state,
-                "{\"calls_per_minute\": 2, \"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "{\"calls_per_minute\": 2, \"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9, "
+                "\"approval\": \"always\"}",
                 "\"2025-11-25\"");
-    start(&trial, &calls[0], "echo", NULL);
-    start(&trial, &calls[1], "echo", NULL);
-    calls[2].call = (struct tool_call){.server = "fake", .tool = "echo", .done = on_done};
-    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &calls[2].call, &err), -1);
-    assert_int_equal(err.code, ERROR_LIMIT);
-    finish(&trial, &calls[0]);
-    finish(&trial, &calls[1]);
-    end(&calls[0]);
-    end(&calls[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(call_as(&trial, "alice", false), ERROR_UNAPPROVED);
+        assert_int_equal(call_as(&trial, "alice", true), ERROR_NONE);
+    }
+    assert_int_equal(call_as(&trial, "alice", true), ERROR_LIMIT);
+    assert_int_equal(call_as(&trial, "bob", true), ERROR_NONE);
     trial_end(&trial);
+}
+
+static void test_one_caller_does_not_keep_others_out(void **state)
+{
+    struct trial trial;
+    struct one_call calls[64] = {0};
+    struct tool_call other = {.server = "fake", .tool = "echo", .done = on_done};
+    struct error err = ERROR_INIT;
+
+    trial_begin(&trial, state, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        start(&trial, &calls[i], "hang", NULL);
+    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &other, &err), -1);
+    assert_int_equal(err.code, ERROR_BUSY);
+    assert_int_equal(call_as(&trial, "bob", true), ERROR_NONE);
+    trial_end(&trial);
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        end(&calls[i]);
 }
 
 static void test_a_cancelled_call_is_not_told(void **state)
@@ -598,6 +660,82 @@ static void test_over_http_each_fault_ends_its_call(void **state)
     }
 }
 
+/* The descriptors of this process. */
+static unsigned count_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+/* It does not take the answers either: their connections end. */
+static void test_over_http_a_server_that_asks_often_gets_few_answers(void **state)
+{
+    FILE *server;
+    AUTO_FREE char *definition = NULL;
+    AUTO_FREE char *text = NULL;
+    struct trial trial;
+    struct one_call one = {0};
+    unsigned before;
+
+    setenv("TOKEN_OF_TEST", TOKEN, 1);
+    definition = serve(*state, "2025-11-25", &server);
+    trial_begin(&trial, state, definition, "\"-\"");
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    before = count_descriptors();
+    start(&trial, &one, "pings", NULL);
+    finish(&trial, &one);
+    text = json_text(json_object_get(one.result, "structuredContent"));
+    assert_in_range(strtoul(text + strlen("{\"held\":"), NULL, 10), 1, 8);
+    end(&one);
+    TURN_UNTIL(trial.bench->loop, count_descriptors() <= before);
+    expect(&trial, "ask", ERROR_NONE, NULL);
+    trial_end(&trial);
+    pclose(server);
+}
+
+/* The times that WORD stands in the file NAME. */
+static unsigned count_words(const char *name, const char *word)
+{
+    struct error err = ERROR_INIT;
+    size_t length;
+    AUTO_FREE char *text = fd_read_file(name, 1 << 20, &length, &err);
+    unsigned count = 0;
+
+    for (const char *found = text; (found = strstr(found, word)); found++)
+        count++;
+    return count;
+}
+
+/* Its stream of news ends at once, each time. */
+static void test_over_http_news_are_asked_for_slowly(void **state)
+{
+    struct workbench *bench = *state;
+    AUTO_FREE char *seen = memory_format("%s/seen", bench->scratch);
+    AUTO_FREE char *definition = NULL;
+    FILE *server;
+    struct trial trial;
+
+    setenv("TOKEN_OF_TEST", TOKEN, 1);
+    setenv("SEEN", seen, 1);
+    setenv("NEWS", "1", 1);
+    definition = serve(bench, "2025-11-25", &server);
+    unsetenv("SEEN");
+    unsetenv("NEWS");
+    trial_begin(&trial, state, definition, "\"-\"");
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    turn_for(bench->loop, 3.5);
+    assert_in_range(count_words(seen, "\"GET\""), 2, 5);
+    assert_true(count_words(seen, "\"count\": 1}") > 0);
+    assert_int_equal(count_words(seen, "\"count\": 2}"), 0);
+    trial_end(&trial);
+    pclose(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -609,8 +747,10 @@ int main(void)
         TEST(test_after_each_fault_the_next_call_works),
         TEST(test_a_lost_answer_fails_only_its_own_call),
         TEST(test_secrets_do_not_come_back),
+        TEST(test_secrets_do_not_come_back_where_a_text_is_cut),
         TEST(test_what_is_denied_is_not_called),
         TEST(test_calls_are_counted_by_the_minute),
+        TEST(test_one_caller_does_not_keep_others_out),
         TEST(test_a_cancelled_call_is_not_told),
         TEST(test_children_of_a_server_end_with_it),
         TEST(test_the_tools_are_listed),
@@ -621,6 +761,8 @@ int main(void)
         TEST(test_a_reload_keeps_what_has_not_changed),
         TEST(test_a_stop_ends_every_call),
         TEST(test_over_http_each_fault_ends_its_call),
+        TEST(test_over_http_a_server_that_asks_often_gets_few_answers),
+        TEST(test_over_http_news_are_asked_for_slowly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
