@@ -61,7 +61,7 @@ static void tool_call_finish(struct tool_call *call, json_t *result, const struc
     struct tool_calls *owner = call->owner;
 
     tool_call_end(call);
-    if (result || err->code != ERROR_UNAPPROVED)
+    if (result || (err && err->code != ERROR_UNAPPROVED))
         tool_call_log(call, result);
     call->done(call, result, err);
     owner->moved(owner, doubt);
