@@ -81,7 +81,7 @@ static void node_execution_fail(const struct node_execution *run, struct process
     end->receipt.node = title;
 }
 
-/* What has printed has run, whatever its node says: it is not started again. Before that, an honest
+/* A script that has printed is not started again, whatever its node says. Before that, an honest
  * node may have said that it begins. */
 static void node_execution_doubt(const struct node_execution *run, struct process_end *end)
 {

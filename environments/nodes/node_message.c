@@ -156,7 +156,7 @@ static void node_receipt_write(json_t *message, const struct process_receipt *re
         json_object_set(message, "devices", (json_t *)receipt->devices);
 }
 
-/* The string member KEY as it may be shown; owned by the caller. NULL: there is none. */
+/* Copies the string member KEY, as it may be shown; owned by the caller. NULL: there is none. */
 static char *node_text(const json_t *message, const char *key)
 {
     const char *string = json_object_get_string(message, key);
@@ -177,7 +177,7 @@ static json_t *node_replace(json_t *object, const char *key, json_t *clean)
     return clean;
 }
 
-/* The first strings of the list KEY, as they may be shown. Borrowed from MESSAGE; NULL: it is no
+/* Cuts the list KEY, and makes its strings fit to be shown. Borrowed from MESSAGE; NULL: it is no
  * list of strings. */
 static json_t *node_array(json_t *message, const char *key)
 {
@@ -222,7 +222,7 @@ static json_t *node_member(const json_t *message, const char *key, json_type typ
     return member && json_typeof(member) == type ? member : NULL;
 }
 
-/* The frame of a stack, as it may be shown. New reference; NULL: it is none. */
+/* Copies FRAME of a stack, as it may be shown. New reference; NULL: it is none. */
 static json_t *node_frame_read(const json_t *frame)
 {
     AUTO_FREE char *file = node_text(frame, "file");
@@ -244,7 +244,7 @@ static json_t *node_stack_read(const json_t *stack)
                      (json_int_t)node_count(stack, "threads"), "frames", clean);
 }
 
-/* The stacks that are some. */
+/* Keeps what has the shape of a stack. */
 static json_t *node_stacks_read(json_t *message)
 {
     const json_t *stacks = node_member(message, "stacks", JSON_ARRAY);

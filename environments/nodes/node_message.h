@@ -38,8 +38,8 @@ const char *node_request_code(const struct execution_request *request, size_t *r
 /* END. New reference. */
 json_t *node_end_write(const struct process_end *end);
 
-/* *RET borrows from MESSAGE, in which lists are cut and cleaned for that, and NODE, a string: the
- * name of the node, for the receipt. */
+/* *RET borrows from MESSAGE, whose lists are cut and cleaned, and from NODE, a string: the name of
+ * the node, for the receipt. */
 void node_end_read(struct process_end *ret, json_t *message, const json_t *node);
 
 /* A run of NODE that never was, or of which nothing is known but why. */

@@ -203,7 +203,7 @@ static unsigned node_pool_held_by(const struct node_pool *pool, const char *owne
     return count;
 }
 
-/* The first of the owner who has the fewest nodes: sessions keep theirs for long. */
+/* Finds the first of the owner who has the fewest nodes: sessions keep theirs for long. */
 static struct node_stay *node_pool_next(const struct node_pool *pool)
 {
     struct node_stay *next = NULL;
