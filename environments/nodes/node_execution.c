@@ -24,6 +24,7 @@ struct node_execution {
     struct node_environment *node; /* borrowed */
     json_t *request;               /* owned, until it has a node */
     char *code;                    /* the same; or NULL */
+    char *owner;                   /* owned; or NULL */
     size_t code_length;
     json_t *title; /* owned: the name of its node; or NULL */
     size_t taken;  /* bytes of output for which no credit was given back */
@@ -62,6 +63,7 @@ static void node_execution_free(struct node_execution *run)
     json_decref(run->title);
     json_decref(run->end);
     free(run->code);
+    free(run->owner);
     free(run->failure);
     free(run);
 }
@@ -79,7 +81,7 @@ static void node_execution_fail(const struct node_execution *run, struct process
     end->receipt.node = title;
 }
 
-/* What has printed has run, whatever its node says: it is not started again. Before that, an honest
+/* A script that has printed is not started again, whatever its node says. Before that, an honest
  * node may have said that it begins. */
 static void node_execution_doubt(const struct node_execution *run, struct process_end *end)
 {
@@ -391,6 +393,8 @@ struct execution *node_execution_start(struct node_environment *node,
         return NULL;
     }
     node_execution_take_code(run, request);
+    run->owner = request->owner ? memory_copy_string(request->owner) : NULL;
+    run->stay.owner = run->owner;
     if (node_pool_enter(node->pool, &run->stay))
         node_execution_on_granted(&run->stay);
     return &run->execution;

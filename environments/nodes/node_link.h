@@ -31,6 +31,7 @@ struct node_stay {
     struct node_pool *pool; /* borrowed; NULL: it is none */
     struct node_link *node; /* borrowed; NULL: it waits */
     bool is_told;           /* the reason why it waits */
+    const char *owner;      /* borrowed: who has it; NULL: nobody in particular */
 
     /* From now on it has a node. */
     void (*granted)(struct node_stay *stay);

@@ -1,8 +1,10 @@
 #include "environments/nodes/node_message.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "environments/process/python_stacks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NODE_SIGNALS = 64 }; /* of Linux */
+enum {
+    NODE_SIGNALS = 64,        /* of Linux */
+    NODE_STRINGS = 64,        /* of a list, at most */
+    NODE_STRING_BYTES = 4096, /* of each: a path */
+
+    /* `type: docker` has no nodes. */
+    NODE_LAYERS = LAYERS_OF_TREES | LAYERS_OF_SANDBOX | LAYER_OFFLINE | LAYER_UID,
+};
 
 static double node_number(const json_t *message, const char *key)
 {
@@ -147,26 +156,56 @@ static void node_receipt_write(json_t *message, const struct process_receipt *re
         json_object_set(message, "devices", (json_t *)receipt->devices);
 }
 
-static const json_t *node_array(const json_t *message, const char *key)
+/* Copies the string member KEY, as it may be shown; owned by the caller. NULL: there is none. */
+static char *node_text(const json_t *message, const char *key)
 {
-    const json_t *array = json_object_get(message, key);
-    const json_t *string;
-    size_t i;
+    const char *string = json_object_get_string(message, key);
+    char *text = string ? memory_format("%.*s", NODE_STRING_BYTES, string) : NULL;
 
-    json_array_foreach (array, i, string)
-        if (!json_is_string(string))
-            return NULL;
-    return json_is_array(array) ? array : NULL;
+    if (text)
+        printable_clean(text);
+    return text;
 }
 
-static struct process_receipt node_receipt_read(const json_t *message, const json_t *node)
+/* Replaces the member KEY of OBJECT by CLEAN (taken; NULL: by none). Borrowed. */
+static json_t *node_replace(json_t *object, const char *key, json_t *clean)
+{
+    if (clean)
+        json_object_set_new(object, key, clean);
+    else
+        json_object_del(object, key);
+    return clean;
+}
+
+/* Cuts the list KEY, and makes its strings fit to be shown. Borrowed from MESSAGE; NULL: it is no
+ * list of strings. */
+static json_t *node_array(json_t *message, const char *key)
+{
+    const json_t *array = json_object_get(message, key);
+    json_t *clean = json_is_array(array) ? json_array() : NULL;
+
+    for (size_t i = 0; clean && i < json_array_size(array) && i < NODE_STRINGS; i++) {
+        AUTO_JSON json_t *holder = json_pack("{s:O}", key, json_array_get(array, i));
+        AUTO_FREE char *text = node_text(holder, key);
+
+        if (text) {
+            json_array_append_new(clean, json_string(text));
+        } else {
+            json_decref(clean);
+            clean = NULL;
+        }
+    }
+    return node_replace(message, key, clean);
+}
+
+static struct process_receipt node_receipt_read(json_t *message, const json_t *node)
 {
     const unsigned limiter = node_count(message, "limiter");
 
     return (struct process_receipt){
-        .layers = node_count(message, "layers"),
-        .asked = node_count(message, "asked"),
-        .limiter = limiter <= LIMITER_CONTAINER ? (enum process_limiter)limiter : LIMITER_RLIMITS,
+        .layers = node_count(message, "layers") & NODE_LAYERS,
+        .asked = node_count(message, "asked") & NODE_LAYERS,
+        .limiter = limiter < LIMITER_CONTAINER ? (enum process_limiter)limiter : LIMITER_RLIMITS,
         .missing = node_array(message, "missing"),
         .devices = node_array(message, "devices"),
         .node = node,
@@ -181,6 +220,58 @@ static json_t *node_member(const json_t *message, const char *key, json_type typ
     json_t *member = json_object_get(message, key);
 
     return member && json_typeof(member) == type ? member : NULL;
+}
+
+/* Copies FRAME of a stack, as it may be shown. New reference; NULL: it is none. */
+static json_t *node_frame_read(const json_t *frame)
+{
+    AUTO_FREE char *file = node_text(frame, "file");
+    AUTO_FREE char *function = node_text(frame, "function");
+
+    return file && function ? json_pack("{s:s, s:I, s:s}", "file", file, "line",
+                                        (json_int_t)node_count(frame, "line"), "function", function)
+                            : NULL;
+}
+
+static json_t *node_stack_read(const json_t *stack)
+{
+    const json_t *frames = node_member(stack, "frames", JSON_ARRAY);
+    json_t *clean = json_array();
+
+    for (size_t i = 0; i < json_array_size(frames) && i < PYTHON_STACK_FRAMES; i++)
+        json_array_append_new(clean, node_frame_read(json_array_get(frames, i)));
+    return json_pack("{s:b, s:I, s:o}", "main", node_flag(stack, "main"), "threads",
+                     (json_int_t)node_count(stack, "threads"), "frames", clean);
+}
+
+/* Keeps what has the shape of a stack. */
+static json_t *node_stacks_read(json_t *message)
+{
+    const json_t *stacks = node_member(message, "stacks", JSON_ARRAY);
+    json_t *clean = json_array();
+
+    for (size_t i = 0; i < json_array_size(stacks) && i < PYTHON_STACKS; i++) {
+        json_t *stack = node_stack_read(json_array_get(stacks, i));
+
+        if (json_array_size(json_object_get(stack, "frames")) > 0)
+            json_array_append(clean, stack);
+        json_decref(stack);
+    }
+    if (json_array_size(clean) > 0)
+        return node_replace(message, "stacks", clean);
+    json_decref(clean);
+    return node_replace(message, "stacks", NULL);
+}
+
+static json_t *node_left_files_read(json_t *message)
+{
+    json_t *left = node_member(message, "left_files", JSON_OBJECT);
+    json_t *names = node_array(left, "names");
+
+    return node_replace(message, "left_files",
+                        names ? json_pack("{s:I, s:O}", "count",
+                                          (json_int_t)node_count(left, "count"), "names", names)
+                              : NULL);
 }
 
 /* A value that is no returncode means an end that nobody has reported. */
@@ -260,14 +351,14 @@ static void node_end_read_fate(struct process_end *end, const json_t *message)
     end->leftovers = node_count(message, "leftovers");
 }
 
-void node_end_read(struct process_end *ret, const json_t *message, const json_t *node)
+void node_end_read(struct process_end *ret, json_t *message, const json_t *node)
 {
     const struct process_usage usage = node_usage_get(message);
 
     *ret = (struct process_end){
         .receipt = node_receipt_read(message, node),
-        .stacks = node_member(message, "stacks", JSON_ARRAY),
-        .left_files = node_member(message, "left_files", JSON_OBJECT),
+        .stacks = node_stacks_read(message),
+        .left_files = node_left_files_read(message),
         .cpu_seconds = usage.cpu_seconds,
         .peak_memory = usage.peak_memory,
         .ahead_seconds = usage.ahead_seconds,
@@ -317,11 +408,11 @@ json_t *node_facts_write(const struct environment *environment)
     return message;
 }
 
-void node_facts_read(struct node_facts *facts, const json_t *message, const json_t *node)
+void node_facts_read(struct node_facts *facts, json_t *message, const json_t *node)
 {
     node_facts_deinit(facts);
-    facts->interpreter = json_object_copy_string(message, "interpreter");
-    facts->version = json_object_copy_string(message, "version");
+    facts->interpreter = node_text(message, "interpreter");
+    facts->version = node_text(message, "version");
     facts->delivery = node_flag(message, "is_laid_over") ? SCRIPT_LAID_OVER : SCRIPT_IN_PLACE;
     facts->receipt = node_receipt_read(message, node);
     json_incref((json_t *)facts->receipt.missing);

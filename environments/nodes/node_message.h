@@ -38,8 +38,9 @@ const char *node_request_code(const struct execution_request *request, size_t *r
 /* END. New reference. */
 json_t *node_end_write(const struct process_end *end);
 
-/* *RET borrows from MESSAGE and NODE, a string: the name of the node, for the receipt. */
-void node_end_read(struct process_end *ret, const json_t *message, const json_t *node);
+/* *RET borrows from MESSAGE, whose lists are cut and cleaned, and from NODE, a string: the name of
+ * the node, for the receipt. */
+void node_end_read(struct process_end *ret, json_t *message, const json_t *node);
 
 /* A run of NODE that never was, or of which nothing is known but why. */
 void node_end_fail(struct process_end *ret, const char *failure, const json_t *node);
@@ -57,7 +58,7 @@ struct node_facts {
 };
 
 json_t *node_facts_write(const struct environment *environment);
-void node_facts_read(struct node_facts *facts, const json_t *message, const json_t *node);
+void node_facts_read(struct node_facts *facts, json_t *message, const json_t *node);
 void node_facts_deinit(struct node_facts *facts);
 
 /* SETTINGS, as a configuration has them. New reference. */

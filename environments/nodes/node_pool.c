@@ -7,8 +7,10 @@
 #include "environments/real_path.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct nodes {
     struct nodes_settings settings;
@@ -189,12 +191,42 @@ static struct node_link *node_pool_find_free(const struct node_pool *pool)
     return NULL;
 }
 
+static unsigned node_pool_held_by(const struct node_pool *pool, const char *owner)
+{
+    unsigned count = 0;
+
+    LIST_FOR_EACH (&pool->links, link) {
+        const struct node_stay *stay = CONTAINER_OF(link, struct node_link, link)->stay;
+
+        count += owner && stay && stay->owner && strcmp(stay->owner, owner) == 0;
+    }
+    return count;
+}
+
+/* Finds the first of the owner who has the fewest nodes: sessions keep theirs for long. */
+static struct node_stay *node_pool_next(const struct node_pool *pool)
+{
+    struct node_stay *next = NULL;
+    unsigned fewest = UINT_MAX;
+
+    LIST_FOR_EACH (&pool->waiting, link) {
+        struct node_stay *stay = CONTAINER_OF(link, struct node_stay, link);
+        const unsigned count = node_pool_held_by(pool, stay->owner);
+
+        if (count >= fewest)
+            continue;
+        next = stay;
+        fewest = count;
+    }
+    return next;
+}
+
 static void node_pool_grant(struct node_pool *pool)
 {
     struct node_link *node;
 
     while (!list_is_empty(&pool->waiting) && (node = node_pool_find_free(pool))) {
-        struct node_stay *stay = CONTAINER_OF(pool->waiting.next, struct node_stay, link);
+        struct node_stay *stay = node_pool_next(pool);
 
         list_remove(&stay->link);
         node_link_grant(node, stay);

@@ -1,8 +1,8 @@
 /* The nodes of a configuration. Each definition (`nodes` in schemas/config.json) is a pool of equal
  * nodes, which are launched when they are wanted, and kept for a while.
  *
- * A stay gets a free node, else the next that is free. As many are launched as wait for one, and
- * never more than `most` live at once. */
+ * A stay gets a free node, else the next one; owners with the fewest nodes come first. As many are
+ * launched as wait for one, and never more than `most` live at once. */
 #pragma once
 
 #include "environments/environment.h"

@@ -8,6 +8,7 @@
 enum {
     NODE_WORD_BYTES = 4,
     NODE_NOTE_BYTES = 16 << 10,
+    NODE_RESULT_BYTES = 128 << 10, /* more than stacks and names of files take */
     NODE_TEXT_BYTES = 1 << 20,
     NODE_REQUEST_BYTES = 64 << 20, /* arguments and variables of a call */
 };
@@ -25,12 +26,12 @@ static const struct wire_rule node_rules[NODE_FRAMES] = {
     [NODE_INTERRUPT] = NODE_RULE(0, 0),
     [NODE_KILL] = NODE_RULE(0, 0),
     [NODE_STEP] = NODE_RULE(0, NODE_NOTE_BYTES),
-    [NODE_PREPARED] = NODE_RULE(0, NODE_TEXT_BYTES),
+    [NODE_PREPARED] = NODE_RULE(0, NODE_RESULT_BYTES),
     [NODE_BEGUN] = NODE_RULE(0, 0),
     [NODE_OUT] = NODE_RULE(0, NODE_PIECE_BYTES),
     [NODE_ERRORS] = NODE_RULE(0, NODE_PIECE_BYTES),
     [NODE_CELL] = NODE_RULE(0, NODE_NOTE_BYTES),
-    [NODE_ENDED] = NODE_RULE(0, NODE_TEXT_BYTES),
+    [NODE_ENDED] = NODE_RULE(0, NODE_RESULT_BYTES),
     [NODE_ECHO] = NODE_RULE(0, NODE_PIECE_BYTES),
 };
 

@@ -36,8 +36,8 @@ void spawn_give_output(const struct spawned *spawned, uid_t user);
  * there is no such child. */
 int spawn_open_child(pid_t pid);
 
-/* A child of ours that may stay a zombie for a while, so that its process group is nobody else's;
- * embedded in who waits for it. */
+/* Marks a child of ours as one to stay a zombie for a while, so that its process group is nobody
+ * else's. */
 struct spawn_hold {
     struct list link;
     pid_t pid;

@@ -19,7 +19,7 @@ static void read_request(const char *data, size_t size)
     node_request_deinit(&request);
 }
 
-static void read_end(const json_t *message)
+static void read_end(json_t *message)
 {
     struct process_end end;
     struct process_end again;

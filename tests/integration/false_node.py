@@ -77,7 +77,7 @@ def again(channel):
 
 
 def vanished(channel):
-    """The same by another word."""
+    """It says by another word that what has run has not."""
     say(BEGUN, channel)
     say(OUT, channel, b"ran\n")
     say(ENDED, channel, vanished=True, returncode=-9)

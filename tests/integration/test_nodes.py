@@ -1,6 +1,7 @@
 """Environments on nodes: calls are prepared and executed by `pyexecd node` behind a launcher, as they are here, and
 whatever is lost, nobody waits for it, nothing of it is left, and nothing runs twice."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import pytest
 import client
 import leftovers
 import sessions
+import wire
 
 RELAY = str(pathlib.Path(__file__).with_name("relay.py"))
 LOST = 20  # seconds in which nothing is left of what was lost
@@ -190,6 +192,26 @@ def test_limits_hold(far):
         assert not result["success"] and ("MemoryError" in result["stderr"] or result["out_of_memory"])
         result = server.result("import time\nfor i in range(60):\n    open(f'f{i}', 'wb').write(bytes(1 << 19))\n    time.sleep(0.1)")
         assert not result["success"]
+
+
+def test_a_free_node_goes_to_who_has_the_fewest(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.touch(0o600)
+    tokens.write_text("".join(f"{name} sha256:{hashlib.sha256(name.encode() * 8).hexdigest()}\n" for name in ("alice", "bobby")))
+    with client.Server(transport="tcp", config=configuration(most=2, token_file=str(tokens))) as server:
+        first, second = callers = [server.connect() for _ in range(2)]
+        for caller, name in zip(callers, ("alice", "bobby")):
+            caller.send_line(f"Authorization: Bearer {name * 8}")
+            caller.initialize(wire.NEWEST_LEGACY)
+        opened = [first.call_tool("run_python", {"code": "pass", "session": "new"})["structuredContent"] for _ in range(2)]
+        waits = first.start_tool("run_python", {"code": "pass", "session": "new"})
+        first.request("ping")
+        later = second.start_tool("run_python", {"code": "print('second')"})
+        second.request("ping")
+        time.sleep(1)
+        first.call_tool("manage_sessions", {"action": "close", "session": opened[0]["session"]["name"]})
+        assert second.wait(later)["result"]["structuredContent"]["stdout"] == "second\n"
+        assert not first.wait(waits)["result"]["isError"]
 
 
 def test_a_cancelled_run_is_ended_and_its_node_is_used_again(far):

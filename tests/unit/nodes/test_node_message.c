@@ -144,6 +144,54 @@ static void test_numbers_of_an_end_are_bounded(void **state)
     assert_null(read.left_files);
 }
 
+static void test_lists_of_an_end_have_their_shapes(void **state)
+{
+    static const char *const shapeless[] = {
+        "[7]", "[{}]", "[{\"main\": true, \"threads\": 1, \"frames\": 3}]",
+        "[{\"main\": true, \"threads\": 1, \"frames\": [{\"file\": \"a\", \"line\": \"b\"}]}]"};
+    AUTO_JSON json_t *message = json_pack(
+        "{s:[{s:b, s:i, s:[{s:s, s:i, s:s}]}], s:{s:i, s:[s]}, s:[s], s:[s], s:i, s:i}", "stacks",
+        "main", 1, "threads", 1, "frames", "file", "a\033[2Jb", "line", 3, "function", "f",
+        "left_files", "count", 1, "names", "x\033y", "missing", "\033m", "devices", "/dev/\033",
+        "layers", LAYER_CONTAINER | LAYER_ROOT, "limiter", LIMITER_CONTAINER);
+    struct process_end read;
+    AUTO_FREE char *stacks = NULL;
+    AUTO_FREE char *left = NULL;
+
+    (void)state;
+    node_end_read(&read, message, NULL);
+    stacks = json_text(read.stacks);
+    left = json_text(read.left_files);
+    assert_string_equal(stacks, "[{\"main\":true,\"threads\":1,\"frames\":[{\"file\":\"a?[2Jb\","
+                                "\"line\":3,\"function\":\"f\"}]}]");
+    assert_string_equal(left, "{\"count\":1,\"names\":[\"x?y\"]}");
+    assert_string_equal(json_string_value(json_array_get(read.receipt.missing, 0)), "?m");
+    assert_string_equal(json_string_value(json_array_get(read.receipt.devices, 0)), "/dev/?");
+    assert_int_equal(read.receipt.layers, LAYER_ROOT);
+    assert_int_equal(read.receipt.limiter, LIMITER_RLIMITS);
+    for (size_t i = 0; i < ARRAY_SIZE(shapeless); i++) {
+        json_object_set_new(message, "stacks", json_loads(shapeless[i], 0, NULL));
+        node_end_read(&read, message, NULL);
+        assert_null(read.stacks);
+    }
+}
+
+static void test_lists_of_an_end_are_bounded(void **state)
+{
+    AUTO_JSON json_t *message = json_pack("{s:[], s:[]}", "missing", "stacks");
+    struct process_end read;
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        json_array_append_new(json_object_get(message, "missing"), json_string("no"));
+        json_array_append_new(json_object_get(message, "stacks"),
+                              json_pack("{s:b, s:i, s:[]}", "main", 0, "threads", 1, "frames"));
+    }
+    node_end_read(&read, message, NULL);
+    assert_true(json_array_size(read.receipt.missing) < 100);
+    assert_true(json_array_size(read.stacks) < 100);
+}
+
 static void test_the_end_of_a_cell_has_its_usage(void **state)
 {
     const struct process_usage usage = {.cpu_seconds = .5, .peak_memory = 4096};
@@ -183,6 +231,8 @@ int main(void)
         cmocka_unit_test(test_what_is_no_request_is_refused),
         cmocka_unit_test(test_an_end_is_read_as_it_was_written),
         cmocka_unit_test(test_numbers_of_an_end_are_bounded),
+        cmocka_unit_test(test_lists_of_an_end_have_their_shapes),
+        cmocka_unit_test(test_lists_of_an_end_are_bounded),
         cmocka_unit_test(test_the_end_of_a_cell_has_its_usage),
         cmocka_unit_test(test_settings_are_read_as_they_were_written),
     };
