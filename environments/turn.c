@@ -4,7 +4,11 @@
 #include "environments/environment.h"
 #include "environments/workplace/working_directory.h"
 
+#include <math.h>
 #include <stdio.h>
+
+#define TURN_PATIENCE_SECONDS 600. /* with people who are asked, all together */
+#define TURN_LEAST_SECONDS    0.001
 
 /* While code waits for tools, its deadline waits, too. */
 static const struct state turn_states[] = {
@@ -32,21 +36,30 @@ void turn_start_deadline(struct turn *turn, double seconds)
     turn_set_deadline(turn, seconds);
     turn->left = 0;
     turn->asked = 0;
+    turn->patience = TURN_PATIENCE_SECONDS;
     turn->is_latest = false;
     turn->latest = ev_now(turn->loop) + turn->environment->settings.max_timeout;
 }
 
 /* The deadline stands still while the code waits for tools, but not beyond `latest`; while a person
- * is asked that stands still, too. */
+ * is asked that stands still, too, as long as there is patience: other threads may be at work. */
 static void turn_hold_deadline(struct turn *turn, enum script_wait wait)
 {
-    if (turn->left <= 0)
-        turn->left = ev_timer_remaining(turn->loop, &turn->deadline);
-    turn->is_latest = wait != SCRIPT_WAITS_FOR_A_PERSON;
-    if (turn->is_latest)
-        turn_set_deadline(turn, turn->latest - ev_now(turn->loop));
-    else
-        ev_timer_stop(turn->loop, &turn->deadline);
+    const double patience = wait == SCRIPT_WAITS_FOR_A_PERSON ? turn->patience : 0;
+
+    if (turn->left <= 0) /* one that passed while the loop was busy is held, too */
+        turn->left = fmax(ev_timer_remaining(turn->loop, &turn->deadline), TURN_LEAST_SECONDS);
+    turn->is_latest = true;
+    turn_set_deadline(turn, turn->latest + patience - ev_now(turn->loop));
+}
+
+/* A person was asked until now. */
+static void turn_put_off_latest(struct turn *turn)
+{
+    const double seconds = fmin(ev_now(turn->loop) - turn->asked, turn->patience);
+
+    turn->latest += seconds;
+    turn->patience -= seconds;
 }
 
 static void turn_go_on_with_deadline(struct turn *turn)
@@ -69,7 +82,7 @@ static void turn_on_waits(void *data, enum script_wait wait)
         return;
     ev_now_update(turn->loop);
     if (turn->asked > 0)
-        turn->latest += ev_now(turn->loop) - turn->asked;
+        turn_put_off_latest(turn);
     turn->asked = wait == SCRIPT_WAITS_FOR_A_PERSON ? ev_now(turn->loop) : 0;
     if (wait == SCRIPT_WAITS_FOR_NOTHING)
         turn_go_on_with_deadline(turn);

@@ -78,6 +78,7 @@ struct turn {
     double latest;                /* loop time: the deadline is not put off beyond it */
     bool is_latest;               /* the deadline is at `latest` */
     double left;                  /* seconds of the deadline that stands still; 0: it goes */
+    double patience;              /* seconds that `latest` may still be put off for people */
     double asked;                 /* loop time: since then a person is asked; 0: nobody is */
 };
 

@@ -385,6 +385,16 @@ static struct script_call *script_call_new(struct invocation *invocation)
     return call;
 }
 
+/* Calls with wrong arguments count, too: to check them takes time of ours. */
+static bool script_offer_count(const struct tool *tool)
+{
+    const struct script_offer *offer = tool->data;
+
+    if (!offer->tool)
+        return true;
+    return ++offer->calls->made <= SCRIPT_CALLS;
+}
+
 /* NULL: INVOCATION may become a call; else the reason why not. */
 static const char *script_offer_refusal(const struct script_offer *offer,
                                         enum script_failure *ret_failure)
@@ -395,7 +405,7 @@ static const char *script_offer_refusal(const struct script_offer *offer,
     if (!offer->tool)
         return offer->reason;
     *ret_failure = SCRIPT_FAILURE_LIMIT;
-    if (calls->made >= SCRIPT_CALLS)
+    if (calls->made > SCRIPT_CALLS)
         return "this run has made 100 calls, which is the limit";
     if (calls->pending_count >= SCRIPT_CALLS_AT_ONCE)
         return "8 calls of this run are pending, which is the limit";
@@ -416,7 +426,6 @@ static enum outcome script_offer_start(struct invocation *invocation, struct err
         script_offer_fail(offer, invocation, failure, refusal);
         return OUTCOME_READY;
     }
-    calls->made++;
     if (calls->sender)
         calls->sender->called(calls->sender, offer->name);
     call = script_call_new(invocation);
@@ -486,6 +495,7 @@ static int script_offer_register(struct script_offer *offer, struct registry *re
         .annotations = json_incref(json_object_get(definition, "annotations")),
         .is_foreign = true,
         .data = offer,
+        .count = script_offer_count,
         .start = script_offer_start,
         .cancel = script_offer_cancel,
     };

@@ -21,10 +21,12 @@ static void aside_clear(struct aside *aside)
 
 static void aside_on_patience(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
+    struct aside *aside = CONTAINER_OF(timer, struct aside, patience);
+
     (void)loop;
     (void)events;
-    aside_give_up(CONTAINER_OF(timer, struct aside, patience),
-                  "a person has to approve it, and did not answer in time");
+    aside->is_in_vain = true;
+    aside_give_up(aside, "a person has to approve it, and did not answer in time");
 }
 
 void aside_init(struct aside *aside, struct ev_loop *loop)
@@ -33,24 +35,29 @@ void aside_init(struct aside *aside, struct ev_loop *loop)
     ev_timer_init(&aside->patience, aside_on_patience, ASIDE_PATIENCE_SECONDS, 0);
 }
 
-bool aside_ask(struct aside *aside, struct mcp_request *request, struct invocation_aside *of,
-               json_t *question)
+const char *aside_ask(struct aside *aside, struct mcp_request *request, struct invocation_aside *of,
+                      json_t *question)
 {
-    AUTO_JSON json_t *translated = question_translate(question, request->version);
+    AUTO_JSON json_t *translated = NULL;
 
     assert(!aside->of);
+    if (aside->is_in_vain) {
+        json_decref(question);
+        return "a person has to approve it, and did not answer an earlier question";
+    }
+    translated = question_translate(question, request->version);
     aside->number = request->ask(request, json_object_get_string(translated, "method"),
                                  json_incref(json_object_get(translated, "params")));
     if (aside->number == 0) {
         json_decref(question);
-        return false;
+        return "a person has to approve it, and this connection has no way for a question";
     }
     aside->request = request;
     aside->of = of;
     aside->question = question;
     ev_timer_set(&aside->patience, ASIDE_PATIENCE_SECONDS, 0);
     ev_timer_start(aside->loop, &aside->patience);
-    return true;
+    return NULL;
 }
 
 bool aside_take(struct aside *aside, unsigned number, json_t *result, const struct error *err)

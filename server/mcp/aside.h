@@ -19,14 +19,15 @@ struct aside {
     json_t *question;            /* {method, params}; owned */
     unsigned number;             /* of the question */
     struct ev_timer patience;
+    bool is_in_vain; /* it has run out once: nobody is there to be asked */
 };
 
 void aside_init(struct aside *aside, struct ev_loop *loop);
 
-/* Asks QUESTION (taken), as the newest revision has it; nothing may be asked yet. False: the client
- * cannot be asked. */
-bool aside_ask(struct aside *aside, struct mcp_request *request, struct invocation_aside *of,
-               json_t *question);
+/* Asks QUESTION (taken), as the newest revision has it; nothing may be asked yet. NULL: OF will be
+ * answered. Else why nobody is asked; static storage. */
+const char *aside_ask(struct aside *aside, struct mcp_request *request, struct invocation_aside *of,
+                      json_t *question);
 
 /* The client's answer to question NUMBER. False: it is not this one. */
 bool aside_take(struct aside *aside, unsigned number, json_t *result, const struct error *err);

@@ -159,10 +159,10 @@ static const char *job_ask_aside(struct invocation *invocation, struct invocatio
         json_decref(question);
         return why_not;
     }
-    if (!aside_ask(&job->aside, job->request, aside, question))
-        return "a person has to approve it, and this connection has no way for a question";
-    ev_timer_stop(job->server->loop, &job->stay);
-    return NULL;
+    why_not = aside_ask(&job->aside, job->request, aside, question);
+    if (!why_not)
+        ev_timer_stop(job->server->loop, &job->stay);
+    return why_not;
 }
 
 static void job_withdraw_aside(struct invocation *invocation)

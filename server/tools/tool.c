@@ -235,8 +235,13 @@ static int tool_check_arguments(const struct invocation *invocation, struct erro
 static int tool_prepare_call(struct invocation *invocation, const struct registry *registry,
                              const char *name, struct error *err)
 {
+    const struct tool *tool;
+
     if (!invocation_find(invocation, registry, REGISTRY_TOOLS, name))
         return error_set(err, ERROR_UNKNOWN_TOOL, "%.*s", NAME_SHOWN_BYTES, name);
+    tool = tool_of(invocation->entry);
+    if (tool->count && !tool->count(tool))
+        return 0;
     tool_normalise(invocation);
     return tool_check_arguments(invocation, err);
 }

@@ -56,6 +56,10 @@ struct tool {
      * filled in unless it is NULL. False: the view of everybody. May be NULL. */
     bool (*view)(const struct tool *tool, const struct principal *principal, struct tool_view *ret);
 
+    /* A call has come: its arguments are checked next. False: they are not, because the tool is
+     * going to refuse it, whatever they are. May be NULL. */
+    bool (*count)(const struct tool *tool);
+
     /* Begins INVOCATION, whose arguments fit the input schema. An integer of the schema may be a
      * real here (5.0), so read it with json_number_value. READY: invocation->result is filled in,
      * or it asks the client and is started again with the answers. PENDING: the tool calls

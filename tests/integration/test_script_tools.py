@@ -227,6 +227,22 @@ except tools.LimitReached as error:
     assert shown(server, "import tools; print(tools.test.echo(a=1))") == "{'a': 1}"
 
 
+def test_calls_with_wrong_arguments_count(server):
+    code = """
+import tools
+def ask():
+    call = {"name": "test.sleep", "arguments": {"seconds": "x"}}
+    return tools._connection.ask("tools/call", call)["content"][0]["text"].split(":")[0]
+print({ask() for _ in range(100)}, ask())
+try:
+    tools.test.echo(a=1)
+except tools.LimitReached as error:
+    print(error)
+"""
+    refused = "this run has made 100 calls, which is the limit"
+    assert shown(server, code).splitlines() == [f"{{'arguments do not fit'}} {refused}", f"test.echo: {refused}"]
+
+
 def test_a_large_result_is_refused(server):
     code = """
 import tools
