@@ -1,7 +1,9 @@
 #include "base/json_writer.h"
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -60,13 +62,21 @@ static void json_writer_put_string(struct json_writer *writer, const char *text,
     json_writer_put(writer, "\"", 1);
 }
 
-/* Numbers, true, false and null. A missing value is written as null, too. */
+/* Numbers, true, false and null. A missing value is written as null, too. A number has as many
+ * digits as it takes to read the same one. */
 static void json_writer_put_other(struct json_writer *writer, const json_t *value)
 {
     char text[NUMBER_BYTES] = "null";
-    size_t length = json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    size_t length = 0;
 
-    json_writer_put(writer, text, length > 0 ? length : strlen("null"));
+    for (size_t digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+        length =
+            json_dumpb(value, text, sizeof text - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+        text[length] = '\0';
+        if (!json_is_real(value) || strtod(text, NULL) == json_real_value(value))
+            break;
+    }
+    json_writer_put(writer, length > 0 ? text : "null", length > 0 ? length : strlen("null"));
 }
 
 static void json_writer_put_value(struct json_writer *writer, const json_t *value);

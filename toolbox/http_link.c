@@ -82,7 +82,7 @@ static void http_link_take(struct http_link *link, struct http_post *post, char 
     json_decref(message);
 }
 
-/* The messages under way that nobody waits for. */
+/* Counts the messages under way that nobody waits for. */
 static unsigned http_link_count_notes(const struct http_link *link)
 {
     unsigned count = 0;

@@ -59,7 +59,7 @@ struct http_post {
     char *text; /* owned; or NULL */
     struct transfer transfer;
     struct curl_slist *fields; /* owned */
-    struct curl_slist *sent;   /* owned: the same, with what the last request needed */
+    struct curl_slist *sent;   /* owned: the same, as last sent */
     struct buffer incoming;
     bool is_full; /* `incoming` was */
     struct event_reader events;

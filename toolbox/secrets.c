@@ -191,7 +191,7 @@ void secrets_hide(const struct secrets *secrets, json_t *value)
         secrets_hide_within(secrets, value);
 }
 
-/* How long the tail of TEXT is that is all of a value, or its start. */
+/* Returns how many bytes at the end of TEXT are a value, or the start of one. */
 static size_t secrets_measure_tail(const struct secrets *secrets, const char *text, size_t length)
 {
     size_t longest = 0;

@@ -39,8 +39,8 @@ size_t secrets_hide_text(const struct secrets *secrets, char *text, size_t lengt
 void secrets_hide(const struct secrets *secrets, json_t *value);
 void secrets_hide_error(const struct secrets *secrets, struct error *err);
 
-/* Text that comes in pieces, without the values: a start of one is held back until it is known what
- * follows. */
+/* Hides the values in text that comes in pieces: the start of one is held back until it is known
+ * what follows. */
 struct secret_filter {
     /* Input. BYTES are borrowed. */
     void (*passed)(struct secret_filter *filter, const char *bytes, size_t length);

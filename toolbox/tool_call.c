@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/protocol/scan.h"
 #include "base/state.h"
 #include "toolbox/server_settings.h"
 #include "toolbox/tool_list.h"
@@ -118,6 +119,26 @@ static void tool_call_on_deadline(struct ev_loop *loop, ev_timer *timer, int eve
     tool_call_fail(call, &err);
 }
 
+/* Numbers */
+
+/* Tells whether VALUE has a number that was read as another, because it does not fit. */
+static bool tool_call_is_inexact(const json_t *value)
+{
+    const char *name;
+    json_t *part;
+    size_t i;
+
+    if (json_is_real(value))
+        return fabs(json_real_value(value)) == SCAN_LARGE;
+    json_array_foreach (value, i, part)
+        if (tool_call_is_inexact(part))
+            return true;
+    json_object_foreach ((json_t *)value, name, part)
+        if (tool_call_is_inexact(part))
+            return true;
+    return false;
+}
+
 /* The answer */
 
 static bool tool_call_says(const json_t *result, const char *type)
@@ -142,6 +163,9 @@ static void tool_call_refuse_result(struct tool_call *call, const json_t *result
     if (tool_call_says(result, "input_required"))
         error_set(&err, ERROR_UNAVAILABLE,
                   "%.100s asks a person for more than its arguments, which a script cannot answer",
+                  call->tool);
+    else if (tool_call_is_inexact(result))
+        error_set(&err, ERROR_LIMIT, "%.100s answers with a number of more than 64 bits",
                   call->tool);
     else
         error_set(&err, ERROR_UNAVAILABLE, "%.100s answers with something that is no result",
@@ -168,7 +192,7 @@ static void tool_call_on_done(struct dialogue_request *request, json_t *result,
         call->request_state = json_incref(json_object_get(result, "requestState"));
         tool_call_set_state(call, TOOL_CALL_WAITING);
         call->owner->moved(call->owner, false);
-    } else if (tool_call_says(result, "complete")) {
+    } else if (tool_call_says(result, "complete") && !tool_call_is_inexact(result)) {
         secrets_hide(&call->owner->settings->secrets, result);
         tool_call_finish(call, result, NULL, false);
     } else {
@@ -187,7 +211,7 @@ static void tool_call_on_progress(struct dialogue_request *request, const json_t
 
 /* Calls in a minute */
 
-/* What one principal may still call. */
+/* The calls that are left to one principal. */
 struct tool_rate {
     struct list link;
     char *principal;  /* owned */
@@ -202,7 +226,7 @@ static void tool_rate_free(struct tool_rate *rate)
     free(rate);
 }
 
-/* The rate of PRINCIPAL as of now. Others that have their whole minute again are forgotten. */
+/* The rate of PRINCIPAL as of now. Rates that are full again are forgotten. */
 static struct tool_rate *tool_calls_find_rate(struct tool_calls *calls, const char *principal)
 {
     const double most = calls->settings->calls_per_minute;
@@ -229,8 +253,8 @@ static struct tool_rate *tool_calls_find_rate(struct tool_calls *calls, const ch
     return found;
 }
 
-/* As many calls as are allowed in a minute, in one moment or spread over it. One that is sent again
- * was counted. */
+/* As many calls as are allowed in a minute, in one moment or spread over it. A call that is sent
+ * again is not counted again. */
 static int tool_call_count(const struct tool_call *call, struct error *err)
 {
     const unsigned most = call->owner->settings->calls_per_minute;
@@ -321,6 +345,9 @@ int tool_calls_add(struct tool_calls *calls, struct tool_call *call, struct erro
     if (tool_calls_count(calls, call->principal) >= TOOL_CALLS_MOST)
         return error_set(err, ERROR_BUSY, "%s: %d calls of yours are under way; try again later",
                          call->server, TOOL_CALLS_MOST);
+    if (tool_call_is_inexact(call->arguments))
+        return error_set(err, ERROR_INVALID_ARGUMENTS,
+                         "%s: a number of more than 64 bits cannot be sent", call->server);
     if (call->timeout <= 0 || call->timeout > most)
         call->timeout = most;
     call->state = TOOL_CALL_WAITING;

@@ -45,7 +45,7 @@ static void tool_server_schedule(struct tool_server *server)
 
 static bool tool_server_is_wanted(const struct tool_server *server)
 {
-    return server->calls.count > 0 || !list_is_empty(&server->waiters);
+    return server->calls.count > 0 || !list_is_empty(&server->waiters) || server->is_tried;
 }
 
 /* Its waiters and its calls that wait are told. */
@@ -68,12 +68,19 @@ static void tool_server_tell_waiters(struct tool_server *server, const struct er
     }
 }
 
+/* It has kept others waiting for its first list: it is tried beside from now on. */
+static bool tool_server_is_late(const struct tool_server *server)
+{
+    return server->began > 0 && clock_seconds() - server->began >= server->means.waiting;
+}
+
 /* Leaving */
 
 /* Nothing is asked any more; the link is closed at the next turn, because it may be on the stack.
  */
 static void tool_server_give_up(struct tool_server *server)
 {
+    server->is_tried = false;
     if (server->state == TOOL_SERVER_LEAVING || server->state == TOOL_SERVER_CLOSING ||
         server->state == TOOL_SERVER_RESTING)
         return;
@@ -91,6 +98,8 @@ static void tool_server_fail(struct tool_server *server, const struct error *err
     error_copy(&server->failure, err);
     secrets_hide_error(&server->settings->secrets, &server->failure);
     server->failed = clock_seconds();
+    if (!tool_server_is_late(server))
+        server->began = 0;
     log_warning("the tools of %s cannot be reached: %.*s", server->settings->name,
                 (int)strcspn(server->failure.message, "\n"), server->failure.message);
     tool_server_give_up(server);
@@ -117,6 +126,8 @@ static void tool_server_finish_list(struct tool_server *server)
     tool_list_deinit(&server->tools);
     server->tools = server->fetched;
     server->fetched = (struct tool_list){0};
+    server->began = 0;
+    server->is_tried = false;
     tool_server_set_state(server, TOOL_SERVER_READY);
     log_info("tools listed server=%s count=%zu", server->settings->name,
              json_object_size(server->tools.tools));
@@ -234,6 +245,8 @@ static void tool_server_open(struct tool_server *server)
         tool_server_fail(server, &err);
         return;
     }
+    if (server->began == 0)
+        server->began = clock_seconds();
     tool_server_set_state(server, TOOL_SERVER_OPENING);
     dialogue_open(&server->dialogue, way);
 }
@@ -338,8 +351,13 @@ enum outcome tool_server_look(struct tool_server *server, struct tool_waiter *wa
         return OUTCOME_READY;
     if (server->state == TOOL_SERVER_RESTING && tool_server_check_failure(server, err) < 0)
         return OUTCOME_FAILED;
-    list_append(&server->waiters, &waiter->link);
     tool_server_schedule(server);
+    if (tool_server_is_late(server)) {
+        server->is_tried = true;
+        error_set(err, ERROR_TIMEOUT, "%s is not ready yet", server->settings->name);
+        return OUTCOME_FAILED;
+    }
+    list_append(&server->waiters, &waiter->link);
     return OUTCOME_PENDING;
 }
 
@@ -400,6 +418,7 @@ void tool_server_free(struct tool_server *server)
 void tool_server_retire(struct tool_server *server)
 {
     server->is_retired = true;
+    server->is_tried = false;
     tool_server_schedule(server);
 }
 

@@ -22,6 +22,7 @@ struct tool_server_means {
     struct process_host *host;
     struct transfers *transfers; /* NULL: there is no libcurl */
     const char *version;         /* of this program */
+    double waiting;              /* seconds, for the first list of a server */
 };
 
 enum tool_server_state {
@@ -55,6 +56,8 @@ struct tool_server {
     struct error failure; /* why it could not be reached ... */
     struct error_rest failure_rest;
     double failed; /* ... the last time, by the clock */
+    double began;  /* to be reached for its first list, by the clock; 0: it does not keep waiting */
+    bool is_tried; /* to be reached, though nobody waits */
 };
 
 /* Waits for the list of tools; embedded in its owner. Taken out of its list it is not told. */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TOOLBOX_WAITING_SECONDS 45.0 /* programs may have to be installed first */
+
 enum { TOOLBOX_INSTANCES = 64 }; /* of one server */
 
 /* A server with its instances. */
@@ -108,6 +110,7 @@ struct toolbox *toolbox_new(const struct toolbox_settings *settings)
         .loop = settings->loop,
         .host = settings->host,
         .version = settings->version,
+        .waiting = settings->waiting > 0 ? settings->waiting : TOOLBOX_WAITING_SECONDS,
     };
     list_init(&toolbox->entries);
     list_init(&toolbox->retired);

@@ -31,6 +31,7 @@ struct toolbox_settings {
     struct ev_loop *loop;      /* borrowed, as all */
     struct process_host *host; /* outlives the toolbox */
     const char *version;       /* of this program */
+    double waiting;            /* seconds that a slow server keeps surveys waiting; 0: 45 */
 };
 
 struct toolbox *toolbox_new(const struct toolbox_settings *settings);

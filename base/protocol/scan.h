@@ -14,6 +14,8 @@
 
 #include <stddef.h>
 
+#define SCAN_LARGE 1e308 /* what a number that does not fit is read as, or the same below zero */
+
 enum {
     SCAN_DEPTH = 64,
     SCAN_NODES = 100000,   /* values of any kind */

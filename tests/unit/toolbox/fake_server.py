@@ -18,7 +18,7 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die"]
+         "pings", "say_and_die", "number"]
 changed = False
 out = threading.Lock()
 session = 0
@@ -59,6 +59,8 @@ def act(name, arguments, params, send):
         sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
         sys.stderr.flush()
         os._exit(3)
+    if name == "number":
+        return text("", structuredContent={"n": int(arguments["digits"])} if "digits" in arguments else arguments)
     if name == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if name == "hang":

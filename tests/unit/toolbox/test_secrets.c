@@ -72,7 +72,6 @@ static void test_values_are_hidden_in_everything(void **state)
     assert_string_equal(err.message, "wrong: [secret].");
 }
 
-/* At each place of the message, and where it is cut. */
 static void test_a_value_is_hidden_where_an_error_is_cut(void **state)
 {
     static const char value[] = "0123456789";

@@ -77,7 +77,7 @@ static void trial_begin(struct trial *trial, void **state, const char *definitio
     signal(SIGPIPE, SIG_IGN);
     trial->bench = *state;
     trial->toolbox = toolbox_new(&(struct toolbox_settings){
-        .loop = trial->bench->loop, .host = trial->bench->host, .version = "1"});
+        .loop = trial->bench->loop, .host = trial->bench->host, .version = "1", .waiting = 1});
     adopt(trial, definition, arguments);
 }
 
@@ -329,7 +329,7 @@ static void test_what_is_denied_is_not_called(void **state)
     trial_end(&trial);
 }
 
-/* Ends one call by PRINCIPAL. Returns its error. */
+/* Makes one call as PRINCIPAL, to its end, and returns its error. */
 static enum error_code call_as(struct trial *trial, const char *principal, bool is_approved)
 {
     struct one_call one = {.call = {.server = "fake", .tool = "late", .done = on_done}};
@@ -361,6 +361,34 @@ static void test_calls_are_counted_by_the_minute(void **state)
     }
     assert_int_equal(call_as(&trial, "alice", true), ERROR_LIMIT);
     assert_int_equal(call_as(&trial, "bob", true), ERROR_NONE);
+    trial_end(&trial);
+}
+
+static void test_numbers_are_passed_on_as_they_are_or_not_at_all(void **state)
+{
+    AUTO_JSON json_t *arguments =
+        json_loads("{\"n\": [9223372036854775807, 0.30000000000000004]}", 0, NULL);
+    AUTO_JSON json_t *digits = json_pack("{s:s}", "digits", "18446744073709551615");
+    AUTO_JSON json_t *large = json_pack("{s:[f]}", "n", -1e308);
+    struct tool_call refused = {.server = "fake", .tool = "echo", .arguments = large};
+    struct trial trial;
+    struct one_call one = {0};
+    struct error err = ERROR_INIT;
+    AUTO_FREE char *text = NULL;
+
+    trial_begin(&trial, state, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+                "\"2025-11-25\"");
+    start(&trial, &one, "number", arguments);
+    finish(&trial, &one);
+    text = json_text(json_object_get(one.result, "structuredContent"));
+    assert_string_equal(text, "{\"n\":[9223372036854775807,0.30000000000000004]}");
+    end(&one);
+    start(&trial, &one, "number", digits);
+    finish(&trial, &one);
+    assert_int_equal(one.err.code, ERROR_LIMIT);
+    end(&one);
+    assert_int_equal(toolbox_call(trial.toolbox, &REACH, &refused, &err), -1);
+    assert_int_equal(err.code, ERROR_INVALID_ARGUMENTS);
     trial_end(&trial);
 }
 
@@ -488,6 +516,37 @@ static void test_the_tools_are_listed(void **state)
     turn_for(trial.bench->loop, 0.5);
     more = survey(&trial, &none);
     assert_int_equal(json_array_size(more), 4);
+    trial_end(&trial);
+}
+
+/* It takes some seconds to begin. */
+static void test_a_slow_server_does_not_keep_each_survey_waiting(void **state)
+{
+    struct tool_survey first = {.timeout = 1.5, .done = on_surveyed};
+    struct tool_survey second = first;
+    struct trial trial;
+    size_t count = 0;
+
+    trial_begin(&trial, state,
+                "{\"environment\": {\"SLOW\": \"1\"}, \"allow\": [\"*\"], \"timeout\": 60, "
+                "\"idle\": 9}",
+                "\"2026-07-28\"");
+    assert_int_equal(toolbox_survey(trial.toolbox, &REACH, &first), OUTCOME_PENDING);
+    turn_for(trial.bench->loop, 2);
+    assert_int_equal(json_object_size(first.failures), 1);
+    assert_int_equal(toolbox_survey(trial.toolbox, &REACH, &second), OUTCOME_READY);
+    assert_non_null(strstr(json_object_get_string(second.failures, "fake"), "not ready yet"));
+    tool_survey_deinit(&first);
+    tool_survey_deinit(&second);
+    for (unsigned i = 0; count == 0 && i < 300; i++) {
+        struct tool_survey later = {.timeout = 60, .done = on_surveyed};
+
+        turn_for(trial.bench->loop, 0.1);
+        assert_int_equal(toolbox_survey(trial.toolbox, &REACH, &later), OUTCOME_READY);
+        count = json_array_size(later.tools);
+        tool_survey_deinit(&later);
+    }
+    assert_int_not_equal(count, 0);
     trial_end(&trial);
 }
 
@@ -660,7 +719,7 @@ static void test_over_http_each_fault_ends_its_call(void **state)
     }
 }
 
-/* The descriptors of this process. */
+/* Counts what this process has open. */
 static unsigned count_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -698,7 +757,7 @@ static void test_over_http_a_server_that_asks_often_gets_few_answers(void **stat
     pclose(server);
 }
 
-/* The times that WORD stands in the file NAME. */
+/* Counts how often WORD stands in the file NAME. */
 static unsigned count_words(const char *name, const char *word)
 {
     struct error err = ERROR_INIT;
@@ -750,10 +809,12 @@ int main(void)
         TEST(test_secrets_do_not_come_back_where_a_text_is_cut),
         TEST(test_what_is_denied_is_not_called),
         TEST(test_calls_are_counted_by_the_minute),
+        TEST(test_numbers_are_passed_on_as_they_are_or_not_at_all),
         TEST(test_one_caller_does_not_keep_others_out),
         TEST(test_a_cancelled_call_is_not_told),
         TEST(test_children_of_a_server_end_with_it),
         TEST(test_the_tools_are_listed),
+        TEST(test_a_slow_server_does_not_keep_each_survey_waiting),
         TEST(test_what_a_person_must_approve_is_not_sent_without),
         TEST(test_a_list_without_an_end_is_given_up),
         TEST(test_a_program_that_is_not_there_is_named),
