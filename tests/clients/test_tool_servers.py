@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import hashlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -17,8 +18,12 @@ import installed
 import ports
 
 sys.path.append(str(installed.ROOT / "tests" / "integration"))
-import client  # noqa: E402
 from sessions import Session  # noqa: E402
+
+# By its path, since the examples have a module of this name, too.
+SPECIFICATION = importlib.util.spec_from_file_location("integration_client", installed.ROOT / "tests/integration/client.py")
+client = importlib.util.module_from_spec(SPECIFICATION)
+SPECIFICATION.loader.exec_module(client)
 
 DEPS = pathlib.Path(__file__).resolve().parents[2] / ".deps"
 NODE = DEPS / "node" / "bin" / "node"
