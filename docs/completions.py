@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-COMMAND = re.compile(r"^ {7}pyexecd ([a-z]+) .*?\s{2,}(\S.*)$")
+COMMAND = re.compile(r"^ {7}pyexecd ([a-z|]+) .*?\s{2,}(\S.*)$")
 COMMAND_BY_OPTION = re.compile(r"^ {7}pyexecd (--[a-z-]+) .*?\s{2,}(\S.*)$")
 OPTION = re.compile(r"^  (?:(-\w), |    )(--[\w-]+)(?: \[?([A-Z]+)\]?)?\s{2,}(\S.*)$")
 MORE = re.compile(r"^ {20,}(\S.*)$")
@@ -43,7 +43,8 @@ class Page:
     def __init__(self, program, command=None):
         text = subprocess.run([program, *filter(None, [command]), "--help"], stdout=subprocess.PIPE, text=True,
                               check=True).stdout
-        self.commands = [(found[1], found[2]) for found in map(COMMAND.match, text.splitlines()) if found]
+        self.commands = [(name, found[2]) for found in map(COMMAND.match, text.splitlines()) if found
+                         for name in found[1].split("|")]
         self.takes_file = "FILE" in text.partition("\n\n")[0]
         self.options = []
         for line in text.splitlines():
