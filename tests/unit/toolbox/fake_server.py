@@ -18,7 +18,8 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die", "number"]
+         "pings", "say_and_die", "number",
+         "not_a_number"]
 changed = False
 out = threading.Lock()
 session = 0
@@ -59,6 +60,8 @@ def act(name, arguments, params, send):
         sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
         sys.stderr.flush()
         os._exit(3)
+    if name == "not_a_number":
+        return text("", structuredContent={"n": float("nan")})
     if name == "number":
         return text("", structuredContent={"n": int(arguments["digits"])} if "digits" in arguments else arguments)
     if name == "die":
