@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -70,14 +71,15 @@ def served(*command, **variables):
     """COMMAND, which serves HTTP at a port of its own; its URL."""
     port = ports.free_port()
     process = subprocess.Popen(command, env={**os.environ, "PORT": str(port), **variables},
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)  # node is a program of Python's that starts another one
     try:
         for line in process.stderr:
             if re.search("listening|running", line):
                 break
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stderr.close()
 
