@@ -162,12 +162,12 @@ def test_coroutines(python):
         async def main():
             print(await asyncio.gather(*(tools.test.echo.aio(n=n) for n in range(3))))
             task = asyncio.ensure_future(tools.test.hang.aio())
-            await asyncio.sleep(0.3)
+            await tools.test.wait_for.aio("hang")
             task.cancel()
             try:
                 await task
             except asyncio.CancelledError:
-                print("cancelled")
+                print(await tools.test.wait_for.aio("cancelled"))
             try:
                 await tools.test.denied.aio()
             except tools.Denied:
@@ -273,8 +273,10 @@ def test_a_value_that_json_has_not(python):
 def test_an_interrupt_ends_the_wait(python):
     output, server = printed("""
         import os, signal, threading, tools
-        tools.test.text()
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        def interrupt():
+            tools.test.wait_for("hang")
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
         try:
             tools.test.hang()
         except KeyboardInterrupt:

@@ -37,6 +37,7 @@ TOOLS = [
     *(tool(f"test.{name}") for name in ("text", "json", "number", "nothing", "two", "picture", "sound", "blob", "link",
                                         "fails", "denied", "timeout", "unavailable", "limit", "slow", "hang", "secret",
                                         "refused")),
+    tool("test.wait_for", {"event": TEXT}),
     tool("test.echo", schema={"additionalProperties": True}),
 ]
 
@@ -78,12 +79,14 @@ ANSWERS = {
 
 
 class Server:
-    """Answers on its end of a socket, each request in a thread of its own. `seen` has what came."""
+    """Answers on its end of a socket, each request in a thread of its own. `seen` has what came; test.wait_for is answered
+    when its event has happened."""
 
     def __init__(self, end):
         self.end = end
         self.seen = []
         self.cancelled = []
+        self.happened = {"hang": threading.Event(), "cancelled": threading.Event()}
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
         threading.Thread(target=self.read, daemon=True).start()
@@ -102,6 +105,7 @@ class Server:
                     self.seen.append(message)
                 if message["method"] == "notifications/cancelled":
                     self.cancelled.append(message["params"]["requestId"])
+                    self.happened["cancelled"].set()
                 else:
                     threading.Thread(target=self.answer, args=(message,), daemon=True).start()
 
@@ -121,7 +125,11 @@ class Server:
             time.sleep(0.3)
             answer = {"result": text("slow")}
         elif name == "test.hang":
+            self.happened["hang"].set()
             answer = None
+        elif name == "test.wait_for":
+            self.happened[arguments["event"]].wait()
+            answer = {"result": text(arguments["event"])}
         elif name == "test.refused":
             answer = {"error": {"code": -32602, "message": "Unknown tool: x"}}
         else:
