@@ -223,11 +223,10 @@ static struct node_stay *node_pool_next(const struct node_pool *pool)
 
 static void node_pool_grant(struct node_pool *pool)
 {
+    struct node_stay *stay;
     struct node_link *node;
 
-    while (!list_is_empty(&pool->waiting) && (node = node_pool_find_free(pool))) {
-        struct node_stay *stay = node_pool_next(pool);
-
+    while ((stay = node_pool_next(pool)) && (node = node_pool_find_free(pool))) {
         list_remove(&stay->link);
         node_link_grant(node, stay);
         stay->granted(stay);

@@ -234,9 +234,16 @@ class Watched(Server):
 
     def survivors(self, seconds=PATIENCE):
         """Processes of its runs that are still there after SECONDS."""
-        until(lambda: not self.processes(), seconds)
-        left = {pid: read(f"/proc/{pid}/cmdline") for pid in self.processes()}
-        return {pid: command for pid, command in left.items() if not is_made_ready(pid)}
+        left = {}
+
+        def none_is_left():
+            left.clear()
+            left.update((pid, read(f"/proc/{pid}/cmdline")) for pid in self.processes()
+                        if not is_made_ready(pid) and exists(pid))
+            return not left
+
+        until(none_is_left, seconds)
+        return left
 
     def kill(self):
         super().kill()

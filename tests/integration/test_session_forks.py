@@ -250,33 +250,6 @@ def test_a_copy_of_much_takes_little_memory_until_it_writes():
         assert max(map(memory_of, leaves)) > 90 * MEBIBYTE
 
 
-FORK = """
-begun = time.monotonic()
-child = os.fork()
-if child == 0:
-    os._exit(0)
-taken = time.monotonic() - begun
-os.waitpid(child, 0)
-taken
-"""
-
-
-@pytest.mark.serial
-def test_a_copy_of_much_comes_at_once():
-    """The best of several, as the machine may be busy; so it may take more than 50 ms, but not as long as two forks."""
-    with serve() as server:
-        origin = Session(server, f"import os, time\ndata = bytearray({500 * MEBIBYTE})\n"
-                                 "data[::4096] = b'x' * len(data[::4096])")
-        times, forks = [], []
-        for _ in range(8):
-            begun = time.monotonic()
-            copy = origin.fork("print(1)")
-            times.append(time.monotonic() - begun)
-            copy.close()
-            forks.append(float(origin.shown(FORK)))
-        assert min(times) < max(0.05, 2 * min(forks) + 0.01), (times, forks)
-
-
 def test_the_c_library_of_a_copy_knows_the_number_of_its_thread(server):
     """Or a lock could take it for a thread of the other one."""
     code = ("import ctypes, os\naddress = ctypes.c_void_p()\n"
