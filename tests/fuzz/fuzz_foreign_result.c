@@ -12,10 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_carried(const json_t *content, enum mcp_version version)
 {
     AUTO_JSON json_t *carried = result_content(content, version);
-    AUTO_FREE char *text = json_text(carried);
     const json_t *block;
     size_t i;
 
+    free(json_text(carried));
     if (json_array_size(carried) != json_array_size(content))
         abort();
     json_array_foreach (carried, i, block)
