@@ -45,6 +45,13 @@ def test_tools_are_listed_by_server_and_name(configure):
         "one.die  Does die.", "one.dribble  Does dribble.", "one.echo  Does echo.", "two.echo  Does echo."]
 
 
+def test_a_list_of_nothing_says_why(configure):
+    listed = pyexecd(configure(), "tools")
+    assert (listed.returncode, listed.stdout) == (0, "")
+    assert "the configuration names no server" in listed.stderr
+    assert json.loads(pyexecd(configure(), "tools", "list", "--json").stdout) == []
+
+
 def test_a_description_names_what_cannot_be_seen(configure):
     described = pyexecd(configure(one=fake()), "tools", "describe", "one.echo")
     tool = json.loads(described.stdout)
