@@ -108,10 +108,11 @@ static int open_root(int root)
 {
     struct error err = ERROR_INIT;
     int fd = untrusted_open_directory(root, ".", &err);
+    struct stat status;
 
-    if (fd >= 0 || err.number != EACCES)
+    if (fd >= 0 || err.number != EACCES || fstat(root, &status) < 0)
         return fd;
-    directory_allow_owner(root);
+    directory_allow_owner(root, &status);
     return untrusted_open_directory(root, ".", &err);
 }
 

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct directory_removal {
     int directory;                 /* borrowed: to be emptied */
@@ -35,9 +36,14 @@ int directory_open_forced(int parent, const char *name);
  * done. */
 DIR *directory_open_stream(int parent, const char *name);
 
-/* Gives the owner of the open directory FD all rights. If that fails, operations that need them
- * fail later. */
-void directory_allow_owner(int fd);
+bool directory_is_same(const struct stat *a, const struct stat *b);
+
+/* True if the owner of a directory has all rights. */
+bool directory_allows_owner(const struct stat *status);
+
+/* Gives the owner of the open directory FD with STATUS all rights. If that fails, operations that
+ * need them fail later. */
+void directory_allow_owner(int fd, const struct stat *status);
 
 /* The same for a directory with its contents. */
 struct tree_removal {
