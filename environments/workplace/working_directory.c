@@ -50,6 +50,7 @@ static struct working_directory *directory_new(struct workplace *workplace)
     directory->workplace = workplace;
     directory->references = 1;
     directory->fd = -1;
+    directory->lock = LOCK_UN;
     list_append(&workplace->directories, &directory->link);
     return directory;
 }
@@ -161,12 +162,20 @@ static int open_place(const struct working_directory *directory)
     return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
 }
 
-int working_directory_lock(const struct working_directory *directory, int operation)
+/* A failed attempt loses the lock that was held (flock(2)). */
+int working_directory_lock(struct working_directory *directory, int operation)
 {
-    return flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -1 : 0;
+    if (directory->lock == operation)
+        return 0;
+    if (flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        directory->lock = LOCK_UN;
+        return -1;
+    }
+    directory->lock = operation;
+    return 0;
 }
 
-int working_directory_lock_shared(const struct working_directory *directory)
+int working_directory_lock_shared(struct working_directory *directory)
 {
     double deadline = clock_seconds() + LOCK_SECONDS;
 
@@ -185,6 +194,7 @@ int working_directory_attach(struct working_directory *directory)
     if (directory->fd >= 0)
         close(directory->fd);
     directory->fd = open_place(directory);
+    directory->lock = LOCK_UN;
     if (directory->fd < 0)
         return -1;
     if (working_directory_is_temporary(directory) && working_directory_lock_shared(directory) < 0)
