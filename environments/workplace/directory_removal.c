@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/untrusted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,6 +83,26 @@ int directory_open_forced(int parent, const char *name)
     if (fd >= 0 && fstat(fd, &status) == 0)
         directory_allow_owner(fd, &status);
     return fd;
+}
+
+int directory_open_child(int parent, const char *name)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(parent, name, &err);
+
+    return fd < 0 && err.number == EACCES ? directory_open_forced(parent, name) : fd;
+}
+
+int directory_open_again(int directory)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(directory, ".", &err);
+    struct stat status;
+
+    if (fd >= 0 || err.number != EACCES || fstat(directory, &status) < 0)
+        return fd;
+    directory_allow_owner(directory, &status);
+    return untrusted_open_directory(directory, ".", &err);
 }
 
 DIR *directory_open_stream(int parent, const char *name)

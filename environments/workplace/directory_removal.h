@@ -32,6 +32,13 @@ bool directory_removal_step(struct directory_removal *removal, unsigned operatio
  * are missing. -1 with errno set when it cannot be done. */
 int directory_open_forced(int parent, const char *name);
 
+/* The same, but leaves a directory that can be read as it is. A script may have taken its own
+ * rights from one: it gets them back, or nobody could tell what it has written there. */
+int directory_open_child(int parent, const char *name);
+
+/* Opens DIRECTORY itself likewise. */
+int directory_open_again(int directory);
+
 /* Opens NAME likewise, as a stream from its beginning, owned by the caller; NULL when it cannot be
  * done. */
 DIR *directory_open_stream(int parent, const char *name);
