@@ -295,7 +295,7 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
-    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim, NULL);
     return 0;
 }
 
@@ -548,7 +548,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     notebook->knows_packages = origin->knows_packages;
     notebook_share_packages(notebook, origin);
     lineage_join(&notebook->lineage, &origin->lineage);
-    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim, NULL);
     return 0;
 }
 

@@ -39,7 +39,7 @@
 
 enum { NAME_DIGITS = 16 };
 
-static int lock_shared(const struct working_directory *directory, struct error *err)
+static int lock_shared(struct working_directory *directory, struct error *err)
 {
     if (working_directory_lock_shared(directory) == 0)
         return 0;
@@ -157,10 +157,9 @@ static int show_newest(struct working_directory *directory, const char *code, si
     if (directory->claims == 1 && working_directory_lock(directory, LOCK_EX) == 0) {
         if (directory_claim_show(directory, code, length, err) < 0)
             return -1;
-    } else {
-        remember_newest(directory, code, length);
+        return lock_shared(directory, err);
     }
-    /* A failed attempt at the exclusive lock has lost the shared one (flock(2)). */
+    remember_newest(directory, code, length);
     if (lock_shared(directory, err) < 0)
         return -1;
     return ensure_script(directory, code, length, err);
@@ -220,7 +219,7 @@ static int directory_claim_deliver(struct directory_claim *claim, const char *co
 
 /* Reduces the lock of a directory without claims. A temporary one keeps a shared lock, which
  * protects it from sweeps. */
-static void relax_lock(const struct working_directory *directory)
+static void relax_lock(struct working_directory *directory)
 {
     if (directory->claims == 0)
         (void)working_directory_lock(directory,

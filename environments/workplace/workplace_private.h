@@ -80,6 +80,7 @@ struct working_directory {
     char *handle; /* owned */
     char *path;   /* owned */
     int fd;       /* owned; locked: shared while it is used */
+    int lock;     /* LOCK_SH, LOCK_EX or LOCK_UN, which none is */
     char *annex;  /* owned; or NULL */
     unsigned claims;
     bool is_exclusive;    /* the only claim executes script.py itself */
@@ -107,13 +108,13 @@ void working_directory_free(struct working_directory *directory);
 bool working_directory_is_temporary(const struct working_directory *directory);
 bool working_directory_is_lent(const struct working_directory *directory);
 
-/* flock(2) with OPERATION, without waiting. -1 means that another process holds the lock; a file
- * system without locks counts as unlocked. */
-int working_directory_lock(const struct working_directory *directory, int operation);
+/* Changes the lock to OPERATION of flock(2), without waiting. -1 means that another process holds
+ * the lock, and none is held here; a file system without locks counts as unlocked. */
+int working_directory_lock(struct working_directory *directory, int operation);
 
 /* Takes the shared lock. Waits a moment for the exclusive lock of another server. -1 when it stays
  * locked. */
-int working_directory_lock_shared(const struct working_directory *directory);
+int working_directory_lock_shared(struct working_directory *directory);
 
 /* Opens the directory at the path of DIRECTORY and locks it so that no sweep takes it. -1 with
  * errno set when it is missing or unusable. */

@@ -40,6 +40,9 @@ def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
     (hello,) = [section for section in measured["throughput"] if section["title"] == "hello"]
     assert all(rate > 0 for rate in hello["calls_per_second"].values())
     assert len(hello["calls_per_second"]) > 1
+    for kind, count in ("under way", 6), ("clients", 3):
+        assert len(measured["many"][kind]) == count, measured["left_out"]
+        assert all(figure > 0 for row in measured["many"][kind].values() for figure in row.values())
     assert all(rate > 0 for rate in measured["inputs"].values()) and len(measured["inputs"]) == 3
     (hello,) = [section for section in measured["memory"] if section["title"] == "hello"]
     assert all(processes and all(one["Private_Dirty"] >= 0 for one in processes)
