@@ -18,7 +18,7 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die", "number"]
+         "pings", "say_and_die", "number", "not_a_number", "log"]
 changed = False
 out = threading.Lock()
 session = 0
@@ -59,6 +59,8 @@ def act(name, arguments, params, send):
         sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
         sys.stderr.flush()
         os._exit(3)
+    if name == "not_a_number":
+        return text("", structuredContent={"n": float("nan")})
     if name == "number":
         return text("", structuredContent={"n": int(arguments["digits"])} if "digits" in arguments else arguments)
     if name == "die":
@@ -137,6 +139,10 @@ def without_end(name):
     if name == "chatter":
         for _ in range(1000):
             sys.stdout.write("Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\n[1]\nnull\n")
+        sys.stdout.flush()
+    if name == "log":
+        for number in range(100):
+            sys.stdout.write('DEBUG sends {"jsonrpc":"2.0","id":%d,"result":{}}\n{\'id\': 1}\n' % number)
         sys.stdout.flush()
     if name == "not_json":
         sys.stdout.write('{"jsonrpc":"2.0","id":\n')

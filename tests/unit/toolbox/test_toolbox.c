@@ -225,6 +225,8 @@ static void test_after_each_fault_the_next_call_works(void **state)
         expect(&trial, "long_line", ERROR_LIMIT, "without an end");
         expect(&trial, "chatter", ERROR_NONE, NULL);
         expect(&trial, "not_json", ERROR_NONE, NULL);
+        expect(&trial, "log", ERROR_NONE, NULL);
+        expect(&trial, "not_a_number", ERROR_UNAVAILABLE, "its answer is no JSON");
         expect(&trial, "ask", ERROR_NONE, NULL);
         expect(&trial, "nothing", ERROR_UNAVAILABLE, "");
         expect(&trial, "many", ERROR_UNAVAILABLE, "a script cannot answer");
@@ -325,6 +327,12 @@ static void test_what_is_denied_is_not_called(void **state)
     assert_true(toolbox_reaches(trial.toolbox, &REACH, "fake"));
     assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
     open = (struct tool_reach){.principal = "a", .is_isolated = true};
+    assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
+    adopt(&trial, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+          "\"2025-11-25\", \"${TOKEN_OF_TEST}\"");
+    open = REACH;
+    assert_true(toolbox_reaches(trial.toolbox, &open, "fake"));
+    open.is_isolated = false;
     assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
     trial_end(&trial);
 }
