@@ -169,9 +169,9 @@ static void script_channel_begin(struct script_tools *tools, struct script_sende
     script_calls_begin(&channel->calls, sender);
 }
 
-static void script_channel_orphan(struct script_tools *tools)
+static void script_channel_interrupt(struct script_tools *tools)
 {
-    script_calls_orphan(&script_channel_of(tools)->calls);
+    script_calls_interrupt(&script_channel_of(tools)->calls);
 }
 
 static json_t *script_channel_end(struct script_tools *tools)
@@ -202,7 +202,7 @@ static struct script_channel *script_channel_new(struct script_channels *channel
 {
     static const struct script_tools_ops ops = {
         .begin = script_channel_begin,
-        .orphan = script_channel_orphan,
+        .interrupt = script_channel_interrupt,
         .end = script_channel_end,
         .free = script_channel_free,
     };
