@@ -18,6 +18,7 @@
 
 #define SCRIPT_STALL_SECONDS  60. /* for a script to take any of its answers */
 #define SCRIPT_LIST_SECONDS   50. /* for servers of tools to start; the script waits a minute */
+#define SCRIPT_FAR_SECONDS    5.  /* for those over HTTP to answer */
 #define SCRIPT_SETTLE_SECONDS 0.05
 
 enum script_channel_state { SCRIPT_CLOSED, SCRIPT_LISTING, SCRIPT_SERVING, SCRIPT_OVER };
@@ -143,6 +144,7 @@ static void script_channel_on_first(struct ev_loop *loop, ev_io *watcher, int ev
     }
     channel->survey = (struct tool_survey){
         .timeout = SCRIPT_LIST_SECONDS,
+        .far_timeout = SCRIPT_FAR_SECONDS,
         .done = script_channel_on_surveyed,
     };
     if (toolbox_survey(channel->channels->toolbox, &reach, &channel->survey) == OUTCOME_READY) {

@@ -71,7 +71,10 @@ static void tool_server_tell_waiters(struct tool_server *server, const struct er
 /* It has kept others waiting for its first list: it is tried beside from now on. */
 static bool tool_server_is_late(const struct tool_server *server)
 {
-    return server->began > 0 && clock_seconds() - server->began >= server->means.waiting;
+    const double waiting =
+        server->settings->url ? server->means.far_waiting : server->means.waiting;
+
+    return server->began > 0 && clock_seconds() - server->began >= waiting;
 }
 
 /* Leaving */

@@ -3,7 +3,8 @@
 usage: fake_server.py REVISION [http PORT_FILE]    standard input and output; or a port of its own, which it writes down,
                                                    until its input ends
 
-It keeps a line for each message that it is given in the file $SEEN, where that is set.
+It keeps a line for each message that it is given in the file $SEEN, where that is set. Over HTTP it answers when the file
+$HELD_BY is gone.
 """
 
 import http.server
@@ -244,6 +245,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         global session
+        while os.path.exists(os.environ.get("HELD_BY", "")):
+            time.sleep(0.05)
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         note({"fields": dict(self.headers), **message})
         name = message.get("params", {}).get("name", "")
