@@ -76,17 +76,15 @@ static void stdio_link_break(struct stdio_link *link, struct error *err)
 
 /* Programs also print what is no message, such as a greeting: it is passed over, unless it was to
  * be an answer. */
-static void stdio_link_refuse_text(struct stdio_link *link, const struct error *err)
+static void stdio_link_refuse_text(struct stdio_link *link, const struct error *fault)
 {
     const unsigned id = line_ends_find_id(&link->line);
-    struct error fault = ERROR_INIT;
+    struct error err = ERROR_INIT;
 
-    if (err->code != ERROR_PARSE) {
-        link->base.listener->lost(link->base.listener, id, err, false);
-    } else if (id > 0 && line_ends_are_of_answer(&link->line)) {
-        error_set(&fault, ERROR_UNAVAILABLE, "its answer is no JSON: %s", err->message);
-        link->base.listener->lost(link->base.listener, id, &fault, false);
-    }
+    if (fault->code == ERROR_PARSE && (id == 0 || !line_ends_are_of_answer(&link->line)))
+        return;
+    link_explain_answer(fault, &err);
+    link->base.listener->lost(link->base.listener, id, &err, false);
 }
 
 static void stdio_link_take_text(struct stdio_link *link, char *text, size_t length)

@@ -143,14 +143,19 @@ static void tool_server_on_page(struct dialogue_request *request, json_t *result
 {
     struct tool_server *server = CONTAINER_OF(request, struct tool_server, fetching);
     AUTO_JSON json_t *cursor = NULL;
-    struct error fault = ERROR_INIT;
+    struct error_rest rest;
+    struct error fault = ERROR_INIT_LONG(&rest);
 
     (void)code;
     (void)was_refused;
+    if (err)
+        error_copy(&fault, err);
+    if (err && err->code == ERROR_LIMIT)
+        error_prefix(&fault, "its list of tools");
     if (result && tool_list_add(&server->fetched, server->settings, result, &cursor, &fault) < 0)
         result = NULL;
     if (!result)
-        tool_server_fail(server, err ? err : &fault);
+        tool_server_fail(server, &fault);
     else if (cursor)
         tool_server_list_on(server, cursor);
     else

@@ -19,7 +19,8 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die", "number", "not_a_number", "log"]
+         "pings", "say_and_die", "number", "not_a_number", "log", "wide"]
+WIDE = ["short text"] * 90000  # more than 1 MiB of it
 changed = False
 out = threading.Lock()
 session = 0
@@ -33,8 +34,10 @@ def tool(name):
 
 
 def listed(cursor):
-    """Two pages; with $PAGES, without an end."""
+    """Two pages; with $PAGES, without an end; with $WIDE, one that is too large."""
     names = NAMES + (["new"] if changed else [])
+    if os.environ.get("WIDE"):
+        return {"tools": [{**tool("echo"), "inputSchema": {"type": "object", "enum": WIDE}}]}
     if os.environ.get("PAGES"):
         return {"tools": [tool(f"t{cursor or 0}")], "nextCursor": str(int(cursor or 0) + 1)}
     if not cursor:
@@ -60,6 +63,8 @@ def act(name, arguments, params, send):
         sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
         sys.stderr.flush()
         os._exit(3)
+    if name == "wide":
+        return text("", structuredContent={"n": WIDE})
     if name == "not_a_number":
         return text("", structuredContent={"n": float("nan")})
     if name == "number":
