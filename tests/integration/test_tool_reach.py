@@ -170,6 +170,29 @@ for call in (tools.far.redirect, tools.far.refuse, tools.far.huge, tools.far.ech
         assert shown(server, code).splitlines() == ["{'message': 'x'}", "Unavailable", "Unavailable", "LimitReached", "{}"]
 
 
+def test_a_server_over_a_unix_socket(tmp_path):
+    """It is a pyexecd, whose tool runs Python elsewhere."""
+    path = tmp_path / "socket"
+    tools = {"other": {"url": f"unix://{path}#/mcp", "approval": "never"}}
+    code = """
+import tools
+try:
+    print("42" in tools.other.run_python(code="print(6 * 7)"))
+except tools.ToolError as error:
+    print(error)
+"""
+    upstream = {"listen": ["stdio", f"unix://{path}#/mcp"], "environments": {"a": {"type": "system"}}, "default_environment": "a"}
+    with contextlib.ExitStack() as first, serve_with({"a": system("other")}, tools) as server:
+        first.enter_context(client.Server(config=upstream)).initialize()
+        server.initialize()
+        assert leftovers.until(lambda: shown(server, code) == "True")
+        first.close()
+        assert "cannot be reached" in shown(server, code)
+        with client.Server(config=upstream) as second:
+            second.initialize()
+            assert leftovers.until(lambda: shown(server, code) == "True")
+
+
 def test_a_server_over_http_that_does_not_answer_keeps_others_waiting_for_seconds_only(tmp_path):
     """And it is reached when it answers, by a later run."""
     held_by = tmp_path / "held"
