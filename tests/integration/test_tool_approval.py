@@ -240,7 +240,8 @@ def test_one_yes_counts_for_all_programs_of_run_many():
 
 def test_one_yes_counts_for_all_code_blocks_and_names_the_tools_of_each():
     with serve_modern(code_blocks={}) as server:
-        blocks = [{"language": "python", "code": code} for code in ("print(1)", TRY + "print(attempt())", TRY + "print(attempt('y'))")]
+        codes = "print(1)", TRY + "print(attempt())", TRY + "print(attempt('y'))"
+        blocks = [{"language": "python", "code": code} for code in codes]
         result, (asked,) = modern_call(server, "run_code_blocks", {"blocks": blocks}, accept("yes"))
         assert "{'text': 'x'}" in result["content"][0]["text"] and "{'text': 'y'}" in result["content"][0]["text"]
         assert "call these tools, with any arguments:\n\n- test.write\n" in asked["message"]
