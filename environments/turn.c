@@ -106,6 +106,12 @@ static void turn_begin_tools(struct turn *turn)
     turn->tools->ops->begin(turn->tools, turn->sender);
 }
 
+static void turn_interrupt_tools(struct turn *turn)
+{
+    if (turn->tools)
+        turn->tools->ops->interrupt(turn->tools);
+}
+
 /* Once for each turn: the account of an end that comes later has no calls. */
 static void turn_end_tools(struct turn *turn)
 {
@@ -260,14 +266,14 @@ void turn_interrupt(struct turn *turn)
     turn->end = RUN_TIMED_OUT;
     ev_now_update(turn->loop);
     turn_set_state(turn, TURN_INTERRUPTED);
+    turn_interrupt_tools(turn);
     turn->execution->interrupt(turn->execution);
 }
 
 void turn_orphan(struct turn *turn)
 {
     turn->sender = NULL;
-    if (turn->tools)
-        turn->tools->ops->orphan(turn->tools);
+    turn_interrupt_tools(turn);
 }
 
 void turn_stop(struct turn *turn, enum run_end end)

@@ -105,7 +105,7 @@ void turn_renew(struct turn *turn);
 /* Looks at the directory; `looked` comes, perhaps from inside. */
 void turn_look(struct turn *turn);
 
-/* The sender goes, and the code stays. */
+/* The sender goes, and the code is to end. */
 void turn_orphan(struct turn *turn);
 
 /* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. While it
