@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import statistics
@@ -19,7 +20,7 @@ import leftovers
 import sessions
 import wire
 
-RELAY = str(pathlib.Path(__file__).with_name("relay.py"))
+RELAY, LIMITED = (str(pathlib.Path(__file__).with_name(name)) for name in ("relay.py", "limited.py"))
 LOST = 20  # seconds in which nothing is left of what was lost
 WHOLE = 8 << 20  # bytes: more than the window of a channel, and than pipes hold
 RUNS = 4 if leftovers.sanitized() else 20
@@ -43,6 +44,18 @@ def relayed(seconds=0):
     return [sys.executable, RELAY, str(seconds), *node()]
 
 
+def limited(*denied):
+    """A node that has less than this machine."""
+    return [sys.executable, LIMITED, *denied, "--", *node()]
+
+
+def by_turns(first, second):
+    """A launcher of the shell: the first time it is FIRST, then SECOND. Its words are a limited node; the last two, a whole
+    one."""
+    script = f'if mkdir "$HOME/begun" 2>/dev/null; then {first}; else {second}; fi; : node'
+    return ["/bin/bash", "-c", script, *limited("namespaces")]
+
+
 def configuration(launcher=None, most=1, **more):
     far = {"type": "system", "node": "far", "environment": {}, **more.pop("environment", {})}
     kind = {"launcher": launcher or node(), "most": most, "idle": more.pop("idle", 600)}
@@ -54,9 +67,9 @@ class Far(leftovers.Watched):
 
     ids = ()
 
-    def __init__(self, *arguments, **more):
+    def __init__(self, *arguments, variables=None, **more):
         self.arrangement = configuration(*arguments, **more)
-        super().__init__("--log-level", "info", config=self.arrangement)
+        super().__init__("--log-level", "info", config=self.arrangement, environment=variables)
         self.initialize()
 
     def marked(self, config):
@@ -379,6 +392,24 @@ def test_a_run_waits_for_a_node_that_a_session_has():
         assert server.wait(began)["result"]["structuredContent"]["stdout"] == "at last\n"
 
 
+def test_a_run_that_waits_hears_of_one_node_only():
+    queue = 'echo "job $$ queued" >&2; until [ -e "$HOME/go" ]; do sleep 0.1; done; exec "${@: -2}"'
+    with Far(by_turns('exec "${@: -2}"', queue), most=3) as server:
+        session = sessions.Session(server, "x = 1")
+        ids = [server.start_tool("run_python", {"code": "print(1)"}, progress_token=token) for token in ("p", "q")]
+        assert leftovers.until(lambda: all(jobs(server, token) for token in ("p", "q"))), server.stderr()
+        assert len(jobs(server, "p")) == len(jobs(server, "q")) == 1 and jobs(server, "p") != jobs(server, "q")
+        (pathlib.Path(server.environment["HOME"]) / "go").touch()
+        assert all(answer["structuredContent"]["stdout"] == "1\n" for answer in answers(server, ids))
+        assert session.shown("print(x)") == "1"
+
+
+def jobs(server, token):
+    """The jobs of which a run was told."""
+    server.request("ping")
+    return set(re.findall(r"job \d+ queued", json.dumps(server.progress(token))))
+
+
 @pytest.mark.parametrize("launcher, said", [
     (["/bin/sh", "-c", "echo no such partition >&2; exit 3"], "exit status 3:\nno such partition"),
     (["/nowhere/srun"], "No such file or directory"),
@@ -396,6 +427,35 @@ def test_what_a_node_lacks_is_told(far):
     with Far(environment={"read": ["/nowhere/data"]}) as server:
         answer = server.run("print(1)")
         assert answer["isError"] and "on this node: read: /nowhere/data" in sessions.text_of(answer)
+
+
+def test_a_node_that_gives_less_than_the_first_gets_scripts_as_it_can_take_them():
+    """Nothing is started twice for that."""
+    with Far(by_turns('exec "${@: -2}"', 'exec "$0" "$@"'), idle=1) as server:
+        server.result("pass")
+        assert leftovers.until(lambda: not server.nodes())
+        result = server.result("open('begun', 'a').write('once\\n')\nprint(__file__.rpartition('/')[2])")
+        assert result["stdout"] == "script.py\n" and result["containment"]["layers"]["own root directory"] == "absent"
+        assert [path.read_text() for path in server.home.rglob("begun") if path.is_file()] == ["once\n"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is somebody else")
+def test_a_node_of_another_user_is_refused_by_that_name(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    os.chown(state, 65534, 65534)
+    launcher = ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", "env", f"XDG_STATE_HOME={state}", *node()]
+    with Far(launcher) as server:
+        text = sessions.text_of(server.run("print(1)"))
+        assert "runs as user 65534" in text and "log in as the server's user" in text and "mount" not in text
+
+
+def test_the_place_of_the_files_may_be_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    for more in ({}, {"working_directory": str(tmp_path / "link/work")}):
+        with Far(variables={"XDG_STATE_HOME": str(tmp_path / "link")}, **more) as server:
+            assert server.result("print(1)")["stdout"] == "1\n"
 
 
 def test_a_node_without_the_files_is_refused():
@@ -521,7 +581,7 @@ def test_the_end_of_its_input_ends_it():
 @pytest.mark.parametrize("hello", [b"", b"pyexecd wire 1\n"])
 def test_what_is_no_server_is_given_up(hello):
     result = subprocess.run(node(), input=hello + os.urandom(1 << 20), capture_output=True, timeout=60)
-    assert b"the server is given up" in result.stderr and b"Sanitizer" not in result.stderr
+    assert result.returncode == 1 and b"the server is given up" in result.stderr and b"Sanitizer" not in result.stderr
 
 
 class Wire:
@@ -620,8 +680,8 @@ def test_a_node_that_hears_nothing_ends_with_its_trees(tmp_path):
         wire.start(tmp_path, leftovers.DAEMON + "\ntime.sleep(1000)", 500)
         wire.until(wire.BEGUN)
         assert leftovers.until(lambda: len(wire.runs(tmp_path)) >= 2)
-        pids = wire.runs(tmp_path)
-        assert_nothing_is_left([*pids, wire.process.pid])
+        assert_nothing_is_left([*wire.runs(tmp_path), wire.process.pid])
+        assert wire.process.wait() == 1
 
 
 def test_a_script_without_credit_waits(tmp_path):
@@ -682,15 +742,19 @@ def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
 # What doctor says
 
 
-def test_doctor_starts_each_node(tmp_path):
-    path = tmp_path / "config.yaml"
-    path.write_text(json.dumps({
-        "nodes": {"far": {"launcher": node()}, "lost": {"launcher": ["/bin/sh", "-c", "echo no such host >&2; exit 255"]}},
-        "default_environment": "here",
-        "environments": {"here": {"type": "system"}, "there": {"type": "system", "node": "far"}}}))
+def doctor(folder, nodes, **environments):
+    path = folder / "config.yaml"
+    environments = environments or {"here": {"type": "system"}}
+    path.write_text(json.dumps({"nodes": nodes, "environments": environments, "default_environment": min(environments)}))
     path.chmod(0o600)
-    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
-                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    return subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "XDG_STATE_HOME": str(folder / "state")})
+
+
+def test_doctor_starts_each_node(tmp_path):
+    lost = {"launcher": ["/bin/sh", "-c", "echo no such host >&2; exit 255"]}
+    result = doctor(tmp_path, {"far": {"launcher": node()}, "lost": lost},
+                    here={"type": "system"}, there={"type": "system", "node": "far"})
     assert result.returncode == 1 and result.stdout.startswith("pyexecd ") and "not ready, because\n  no   lost " in result.stdout
     lines = result.stdout.partition("\nnodes\n")[2].splitlines()
     assert lines[0].startswith("  yes  far ") and f"far ({socket.gethostname()}); started in " in lines[0]
@@ -702,14 +766,8 @@ def test_doctor_starts_each_node(tmp_path):
 
 def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
     """What a node lacks is told where it is."""
-    path = tmp_path / "config.yaml"
-    limited = str(pathlib.Path(__file__).with_name("limited.py"))
-    launcher = [sys.executable, limited, "landlock", "--", *node()]
-    path.write_text(json.dumps({"nodes": {"far": {"launcher": launcher}},
-                                "environments": {"there": {"type": "system", "node": "far"}}}))
-    path.chmod(0o600)
-    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
-                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    launcher = limited("landlock")
+    result = doctor(tmp_path, {"far": {"launcher": launcher}}, there={"type": "system", "node": "far"})
     verdict = result.stdout.partition("\nkernel ")[0]
     assert "there: scripts run without file rules" in verdict and " ".join([*launcher[:-1], "doctor"]) in verdict, result.stdout
 
