@@ -283,6 +283,7 @@ bool node_execution_introduce(struct node_environment *node, struct node_stay *s
         return false;
     definition = json_copy(environment->definition);
     json_object_del(definition, "node");
+    json_object_del(definition, "start"); /* exposure_limit() may have changed it in the settings */
     node_stay_tell(stay, NODE_ENVIRONMENT,
                    json_pack("{s:i, s:s, s:o, s:o}", "number", (int)node->number, "name",
                              environment->name, "definition", definition, "settings",

@@ -376,6 +376,7 @@ static struct node_pool *node_pool_new(struct nodes *nodes, const json_t *defini
     pool->nodes = nodes;
     pool->definition = json_incref((json_t *)definition);
     pool->name = json_object_get_string(definition, "name");
+    pool->machines.name = pool->name;
     pool->command = memory_new(json_array_size(launcher) + 1, sizeof *pool->command);
     json_array_foreach (launcher, i, word)
         pool->command[i] = json_string_value(word);

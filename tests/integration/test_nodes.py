@@ -1,6 +1,7 @@
 """Environments on nodes: calls are prepared and executed by `pyexecd node` behind a launcher, as they are here, and
 whatever is lost, nobody waits for it, nothing of it is left, and nothing runs twice."""
 
+import functools
 import hashlib
 import json
 import os
@@ -290,6 +291,25 @@ def test_a_venv_is_made_there():
         assert "venv" in server.result("import sys; print(sys.prefix)")["stdout"]
 
 
+@pytest.mark.parametrize("elsewhere", [["reader"], ["reader", "writer"], ["writer"]])
+def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_path, elsewhere):
+    """Places may be shared between all machines."""
+    (tmp_path / "lib").mkdir()
+    python = {"type": "system", "isolation": "sandbox", "environment": {}}
+    environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
+                    "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
+    for name in elsewhere:
+        environments[name]["node"] = "far"
+    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    with leftovers.Watched("--log-level", "info", config=config) as server:
+        server.initialize()
+        run = functools.partial(server.call_tool, "run_python", {"code": "pass"})
+        assert leftovers.until(lambda: run()["structuredContent"]["timings"]["warm"])
+        assert not [pid for pid in leftovers.descendants(server.process.pid) if leftovers.is_zygote(pid)]
+        said = f"reader reads {tmp_path}/lib, where scripts of writer can write{' on its nodes' * ('writer' in elsewhere)}: "
+        assert said in server.stderr()
+
+
 # Sessions
 
 
@@ -333,7 +353,7 @@ def test_a_session_on_a_node_is_not_copied():
     with Far() as server:
         session = sessions.Session(server, "x = 1")
         answer = sessions.call(server, "x", fork=session.name)
-        assert answer["isError"] and "on a node" in sessions.text_of(answer)
+        assert answer["isError"] and 'cannot be copied: it is on a node of "far"' in sessions.text_of(answer)
 
 
 # Nodes
