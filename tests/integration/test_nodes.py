@@ -720,6 +720,7 @@ def test_a_script_without_credit_waits(tmp_path):
 
 
 PIECE = 32 << 10  # bytes: the most of one frame
+WINDOW = 256 << 10  # bytes: of the output of one script, the most that is under way
 
 
 def assert_bytes_come_back(wire, size):
@@ -741,7 +742,7 @@ def test_random_bytes_go_each_way_as_they_were(tmp_path):
 
 @pytest.mark.once
 def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
-    """Credit comes as fast as a server gives it, and the script prints as fast as it can."""
+    """Credit comes as fast as a server gives it, and the script prints as fast as it can: one window is before the word."""
     code = f"import os\nwhile True:\n    os.write(1, b'x' * {PIECE})"
     with Wire(tmp_path) as wire:
         wire.start(tmp_path, code, 500)
@@ -750,13 +751,14 @@ def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
         for i in range(50):
             for _ in range(20):
                 wire.take_output()
-            wire.send(wire.ECHO, 2, str(i).encode())
             began = time.monotonic()
+            wire.send(wire.ECHO, 2, str(i).encode())
+            before = 0
             while (frame := wire.take_output())[0] != wire.ECHO:
-                pass
-            assert frame[2] == str(i).encode()
+                before += len(frame[2])
+            assert frame[2] == str(i).encode() and before <= WINDOW
             waits.append(time.monotonic() - began)
-        assert sorted(waits)[45] < 0.1, waits
+        print(f"median {statistics.median(waits) * 1000:.2f} ms, most {max(waits) * 1000:.2f} ms")
 
 
 # What doctor says
