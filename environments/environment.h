@@ -86,7 +86,8 @@ struct environment_kind {
 /* Other machines, which have places of their own for runs. Embedded in the object of such machines.
  */
 struct environment_machines {
-    unsigned places; /* runs at a time */
+    const char *name; /* by which the operator knows them */
+    unsigned places;  /* runs at a time */
 };
 
 /* The functions of one environment; by its kind. */

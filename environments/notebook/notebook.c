@@ -516,6 +516,17 @@ static bool notebook_is_installing(const struct notebook *origin)
     return origin->state == NOTEBOOK_PREPARING && notebook_current(origin)->extension;
 }
 
+/* Its Python is not below this server. */
+static int notebook_refuse_copy(const struct environment *environment, struct error *err)
+{
+    const struct environment_machines *machines = environment_machines_of(environment);
+
+    if (machines)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the session cannot be copied: it is on a node of \"%s\"", machines->name);
+    return error_set(err, ERROR_UNAVAILABLE, "the session cannot be copied: it is in a container");
+}
+
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
@@ -534,8 +545,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a Jupyter kernel");
     if (!origin->turn.execution->copy)
-        return error_set(err, ERROR_UNAVAILABLE,
-                         "the session cannot be copied: it is in a container or on a node");
+        return notebook_refuse_copy(origin->environment, err);
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||

@@ -6,6 +6,7 @@
  *         private-HEX/           one per server, which holds an exclusive flock: scripts that
  *                                containers get
  *         trash/                 directories being removed; they are moved here first, at once
+ *         .pyexecd-HEX           for a moment: see trial_file.h
  *
  * A directory without a lock is in nobody's use, so several servers can share one root. */
 #pragma once
@@ -41,10 +42,11 @@ enum sweep_state {
 
 struct sweep {
     enum sweep_state state;
-    ev_timer timer; /* every ten minutes, or soon while there is work; never holds the loop */
-    DIR *root;      /* owned; while the root is looked through */
-    DIR *principal; /* owned; the present folder in it, or NULL */
-    int trash;      /* owned; locked while it is being emptied, else -1 */
+    ev_timer timer;  /* every ten minutes, or soon while there is work; never holds the loop */
+    DIR *root;       /* owned; while the root is looked through */
+    DIR *principal;  /* owned; the present folder in it, or NULL */
+    DIR *configured; /* owned; the configured directory, as long as it is looked through; or NULL */
+    int trash;       /* owned; locked while it is being emptied, else -1 */
     struct directory_removal removal; /* of the trash */
     double removal_ends;              /* when this attempt ends */
 };
