@@ -226,12 +226,13 @@ static void test_one_that_says_nothing_holds_nobody_up(void **state)
 
 static void test_an_init_is_told_and_heard(void **state)
 {
+    struct error err = ERROR_INIT;
     char told[8];
 
     (void)state;
     assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     assert_true(direct_streams_are_ready(&one.streams));
-    direct_streams_tell(&one.streams, "go", 2);
+    assert_int_equal(direct_streams_tell(&one.streams, "go", 2, &err), 0);
     assert_int_equal(recv(connection, told, sizeof told, 0), 2);
     assert_int_equal(recv(connection, told, sizeof told, MSG_DONTWAIT), -1); /* it stays open */
     assert_int_equal(write(outputs[0], "out", 3), 3);
