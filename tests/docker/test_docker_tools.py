@@ -1,6 +1,8 @@
 """Scripts in containers that call tools of the operator: those of tools_upstream.py in the integration tests."""
 
 import contextlib
+import hashlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,10 +10,12 @@ import sys
 import pytest
 
 import client
+import engine as engine_module
 import leftovers
 import ports
 import wheels
 from docker_server import DockerServer
+from engine_proxy import WithoutSockets
 from sessions import Session
 from test_script_tools import RAW
 
@@ -197,9 +201,12 @@ def test_a_cell_that_times_out_leaves_its_session_its_tools(serve):
 @pytest.mark.parametrize("way", WAYS)
 def test_the_timeout_stands_still_while_a_tool_works(serve, way):
     with serve(way) as server:
+        def run(timeout):
+            code = f"import tools\nprint(tools.test.sleep(seconds={timeout + 6}))"  # longer than the init waits, too
+            return server.run(code, arguments={"timeout": timeout})
+
         shown(server, "1")
-        code = "import tools\nprint(tools.test.sleep(seconds=9))"  # longer than the init waits, too
-        result = server.run(code, arguments={"timeout": 3})
+        result = client.with_more_time(run, lambda result: not result["timed_out"], (2, 8, 32))
         assert result["stdout"] == "slept\n" and not result["timed_out"], result
 
 
@@ -212,10 +219,9 @@ def test_max_timeout_bounds_all(serve, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "sys.exit()", "1 / 0"])
-def test_what_is_pending_ends_with_the_script(serve, way, end):
+def test_what_is_pending_ends_with_the_script(serve, way):
     with serve(way) as server:
-        for _ in range(2):
+        for end in ("os._exit(0)", "os.kill(os.getpid(), 9)", "sys.exit()", "1 / 0"):
             server.run(f"{HANG}import os, sys\n{end}")
             assert shown(server, HELD) == "0"
 
@@ -245,12 +251,12 @@ def test_what_is_pending_ends_with_a_cancelled_call(serve):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("act", ["channel.sendall(b'{\"half')", "channel.shutdown(socket.SHUT_RDWR)", "os.close(102)",
-                                 "os.closerange(3, 1000)"])
-def test_whatever_a_script_does_to_its_end_only_harms_itself(serve, way, act):
+def test_whatever_a_script_does_to_its_end_only_harms_itself(serve, way):
     with serve(way) as server:
-        server.run(f"{RAW}{act}")
-        assert shown(server, ECHO) == "{'a': 1}"
+        for act in ("channel.sendall(b'{\"half')", "channel.shutdown(socket.SHUT_RDWR)", "os.close(102)",
+                    "os.closerange(3, 1000)"):
+            server.run(f"{RAW}{act}")
+            assert shown(server, ECHO) == "{'a': 1}"
 
 
 def test_a_forged_frame_reaches_no_other_tool(serve):
@@ -308,8 +314,102 @@ def test_another_process_of_a_kept_container_finds_no_way(serve, engine):
         assert "{'a': 1}" in result["stdout"], result
 
 
-def test_a_client_without_tools_has_none_in_the_container_of_another(docker_server, tmp_path):
+def test_a_client_without_tools_has_none_in_the_container_of_another(engine, tmp_path):
     """Both have one working directory, and so one container, which is kept."""
+    path = tmp_path / "tokens"
+    path.write_text("".join(f"{name} sha256:{hashlib.sha256((name * 8).encode()).hexdigest()}{more}\n"
+                            for name, more in (("alice", ""), ("robert", " tools=other"))))
+    path.chmod(0o600)
+    (tmp_path / "work").mkdir()
+    config = {"tools": {**TOOLS, "other": TOOLS["test"]}, "token_file": str(path), "working_directory": str(tmp_path / "work")}
+    box = {**WAYS["kept and waiting"], "tools": ["test"]}
+    with DockerServer(engine, box, config=config, transport="tcp") as server, contextlib.ExitStack() as stack:
+        def client_of(name):
+            peer = stack.enter_context(contextlib.closing(server.connect()))
+            peer.send_line(f"Authorization: Bearer {name * 8}")
+            peer.initialize()
+            return lambda code: peer.call_tool("run_python", {"code": code}, timeout=180)["structuredContent"]
+
+        alice, robert = client_of("alice"), client_of("robert")
+        for _ in range(2):
+            assert alice(f"{ECHO}\nopen('/opt/there', 'w')")["stdout"] == "{'a': 1}\n"
+            result = robert(f"import os\nprint(os.path.exists('/opt/there'))\n{SEARCH}import tools")
+            assert result["stdout"] == "True\n[] []\n" and "No module named 'tools'" in result["stderr"], result
+
+
+def test_a_descriptor_that_was_passed_on_is_dead_when_its_script_ends(serve):
+    """A session without a right to it, in another container, holds it."""
+    keep = """
+import os, socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind('/workspace/meet')
+listener.listen()
+"""
+    take = """
+peer = listener.accept()[0]
+_, descriptors, _, _ = socket.recv_fds(peer, 1, 1)
+peer.sendall(b'.')
+held = socket.socket(fileno=descriptors[0])
+"""
+    give = """
+import os, socket, tools
+tools.test.echo(a=1)
+peer = socket.socket(socket.AF_UNIX)
+peer.connect('/workspace/meet')
+socket.send_fds(peer, [b'.'], [tools._descriptor])
+peer.recv(1)
+print('given')
+"""
+    with serve() as server:
+        session = Session(server, keep)
+        folder = session.result["working_directory"]
+        cell = server.start_tool("run_python", {"code": take, "session": session.name})
+        assert shown(server, give, working_directory=folder) == "given"
+        assert not server.wait(cell, 180)["result"].get("isError")
+        assert session.shown("held.settimeout(60)\nheld.recv(100)") == "b''"
 
 
 # Engines that cannot hand over a socket
+
+
+REMOTE = "its engine is reached by TCP"
+ALONE = "its containers cannot connect to sockets of this machine"
+
+
+def doctor(server):
+    return subprocess.run([os.environ["PYEXECD"], "doctor"], capture_output=True,
+                          text=True, timeout=180, env=server.environment, stdin=subprocess.DEVNULL).stdout
+
+
+def text_of(server, code):
+    return server.call_tool("run_python", {"code": code}, timeout=180)["content"][0]["text"]
+
+
+def guide_of(server):
+    return server.find_tool()["inputSchema"]["properties"]["code"]["description"]
+
+
+def test_an_engine_that_is_reached_by_tcp_has_none(images, tmp_path):
+    """DOCKER_HOST says so; a configuration that does is refused."""
+    address = f"tcp://127.0.0.1:{ports.free_port()}"
+    with engine_module.Engine(options=["--host", address]) as engine:
+        images.load(engine, images.base)
+        config = {"tools": TOOLS, "environments": {"here": {"type": "system", "tools": ["test"]}}}
+        with DockerServer(engine, {"tools": ["test"]}, environment={"DOCKER_HOST": address}, config=config) as server:
+            server.initialize()
+            assert "In the environment here it can call these tools" in guide_of(server)
+            result = server.run("import tools")
+            assert "No module named 'tools'" in result["stderr"]
+            assert f"Scripts in this environment cannot call tools: {REMOTE}." in text_of(server, "import tools")
+            assert shown(server, ECHO, environment="here") == "{'a': 1}"
+            assert doctor(server).count(f"its scripts cannot call tools: {REMOTE}") == 2  # in the verdict, too
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_container_that_cannot_connect_has_none(serve, engine, tmp_path, way):
+    with WithoutSockets(engine.socket, tmp_path) as proxy, serve(way, host=proxy.address) as server:
+        result = server.run("import tools")
+        assert "No module named 'tools'" in result["stderr"], result
+        assert f"Scripts in this environment cannot call tools: {ALONE}." in text_of(server, "import tools")
+        assert doctor(server).count(f"its scripts cannot call tools: {ALONE}") == 2
+        assert shown(server, "print(1)") == "1"
