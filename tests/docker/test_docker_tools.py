@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -18,6 +19,7 @@ from docker_server import DockerServer
 from engine_proxy import WithoutSockets
 from sessions import Session
 from test_script_tools import RAW
+from test_tool_approval import ELICITATION, accept, run
 
 TOOLS = {"test": {"command": [sys.executable, str(pathlib.Path(__file__).parents[1] / "integration/tools_upstream.py")]}}
 WAYS = {
@@ -36,12 +38,12 @@ HANG = "import threading, tools\nthreading.Thread(target=tools.test.hang, daemon
 @pytest.fixture
 def serve(docker_server):
     @contextlib.contextmanager
-    def start(way="cold", tools=TOOLS, config=None, environment=None, **definition):
+    def start(way="cold", tools=TOOLS, config=None, environment=None, capabilities=None, **definition):
         config = {"tools": tools, "sessions": {}, "environments": {"here": {"type": "system", "tools": list(tools)}},
                   **(config or {})}
         with docker_server({**WAYS[way], "tools": list(tools), **definition}, config=config,
                            environment=environment) as server:
-            server.initialize()
+            server.initialize(capabilities=capabilities)
             yield server
     return start
 
@@ -216,6 +218,17 @@ def test_max_timeout_bounds_all(serve, way):
         result = server.run("import tools\ntools.test.hang()")
         assert result["timed_out"] and result["error"].startswith("timed out after 10 seconds"), result
         assert shown(server, HELD) == "0"
+
+
+@pytest.mark.parametrize("way", ["cold", "kept"])
+def test_a_person_may_think_for_longer_than_any_script_runs(serve, way):
+    def think():
+        time.sleep(30)
+        return accept("yes")
+
+    with serve(way, capabilities=ELICITATION, timeout=20, max_timeout=20) as server:
+        result, _ = run(server, "print(attempt())", think, patience=180)
+        assert result["stdout"] == "{'text': 'x'}\n", result
 
 
 @pytest.mark.parametrize("way", WAYS)
