@@ -152,6 +152,9 @@ struct environment_ops {
      * has to approve: "Network: none". An array of strings, each one line. New reference. */
     json_t *(*reach)(const struct environment *environment);
 
+    /* See environment_lacks_tools. NULL: sockets come to its scripts. */
+    const char *(*lacks_sockets)(const struct environment *environment);
+
     /* The last run has released it. May be NULL. */
     void (*rest)(struct environment *environment);
 
@@ -245,6 +248,11 @@ int environment_put_files(const struct environment *environment,
 
 /* The Jupyter kernel that executes the cells of its sessions; NULL: its Python does. Borrowed. */
 const char *environment_kernel(const struct environment *environment);
+
+/* The reason why scripts of ENVIRONMENT cannot call the tools that it has: no socket of this
+ * machine comes to them (script_tools.h). NULL: they can, as far as is known, or it has none.
+ * Static storage: "its engine is reached by TCP". */
+const char *environment_lacks_tools(const struct environment *environment);
 
 /* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER is called later,
  * never from inside. NULL with ERR when the script cannot be started. */

@@ -200,8 +200,7 @@ static int run_start_execution(struct run *run)
         .imports = run->request.imports,
         .owner = run->owner,
         .tools = run->turn.tools ? run->turn.tools->descriptor : 0,
-        .timeout =
-            run->turn.tools ? run->request.environment->settings.max_timeout : run->request.timeout,
+        .timeout = turn_longest(&run->turn, run->request.timeout),
     };
 
     run->turn.execution =

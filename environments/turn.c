@@ -30,6 +30,11 @@ static void turn_set_deadline(struct turn *turn, double seconds)
     ev_timer_start(turn->loop, &turn->deadline);
 }
 
+double turn_longest(const struct turn *turn, double seconds)
+{
+    return turn->tools ? turn->environment->settings.max_timeout + TURN_PATIENCE_SECONDS : seconds;
+}
+
 void turn_start_deadline(struct turn *turn, double seconds)
 {
     ev_now_update(turn->loop);

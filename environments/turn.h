@@ -115,6 +115,10 @@ void turn_work(struct turn *turn, double seconds);
 /* The code has begun: its deadline starts, unless it waits for a tool by now. */
 void turn_begin_deadline(struct turn *turn, double seconds);
 
+/* The seconds after which code that has SECONDS is at an end, however long it waits for tools and
+ * people. */
+double turn_longest(const struct turn *turn, double seconds);
+
 /* Starts the deadline of the code anew. */
 void turn_start_deadline(struct turn *turn, double seconds);
 

@@ -234,8 +234,7 @@ struct script_tools *script_channel_open(void *data, const struct environment *e
     struct script_channel *channel;
     int ends[2];
 
-    if (environment_isolation(environment) == ISOLATION_DOCKER ||
-        !script_calls_are_possible(&calls) ||
+    if (environment_lacks_tools(environment) || !script_calls_are_possible(&calls) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return NULL;
     channel = script_channel_new(channels, ends, principal->name);

@@ -243,6 +243,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .directory_fd = working_directory_fd(notebook->directory),
         .annex = working_directory_annex(notebook->directory),
         .script = notebook->claim.script,
+        .code_file = notebook->claim.file,
         .program = kernel ? notebook_kernel_driver : notebook_driver,
         .recurrence = cell->request.recurrence,
         .imports = imports,
@@ -268,6 +269,8 @@ static int notebook_claim(struct notebook *notebook, struct error *err)
 
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0)
         return -1;
+    if (notebook->isolation == ISOLATION_DOCKER)
+        directory_claim_offer_file(&notebook->claim);
     if (notebook->isolation != ISOLATION_SANDBOX || !cell->request.recurrence)
         return 0;
     return directory_claim_write(&notebook->claim, cell->code, cell->request.code_length, err);

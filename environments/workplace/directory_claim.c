@@ -165,8 +165,7 @@ static int show_newest(struct working_directory *directory, const char *code, si
     return ensure_script(directory, code, length, err);
 }
 
-/* Most containers have a file already. */
-static void offer_private_file(struct directory_claim *claim)
+void directory_claim_offer_file(struct directory_claim *claim)
 {
     const struct workplace *workplace = claim->directory->workplace;
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
@@ -248,7 +247,7 @@ int directory_claim_write(struct directory_claim *claim, const char *code, size_
     if (directory_claim_deliver(claim, code, length, err) < 0)
         return -1;
     if (claim->delivery == SCRIPT_IN_FILE)
-        offer_private_file(claim);
+        directory_claim_offer_file(claim);
     return 0;
 }
 
