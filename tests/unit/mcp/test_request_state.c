@@ -20,7 +20,8 @@ static int open_scene(void **state)
 {
     static struct scene scene;
 
-    scene = (struct scene){.states = request_states_new(), .arguments = json_pack("{s:i}", "a", 1)};
+    scene =
+        (struct scene){.states = request_states_new(NULL), .arguments = json_pack("{s:i}", "a", 1)};
     scene.owner = (struct request_state_owner){
         .principal = "p", .method = "tools/call", .name = "n", .arguments = scene.arguments};
     *state = &scene;
@@ -140,7 +141,7 @@ static void another_server_does_not_know_it(void **state)
     struct scene other = *scene;
     AUTO_FREE char *text = seal(scene);
 
-    other.states = request_states_new();
+    other.states = request_states_new(NULL);
     assert_false(is_taken(&other, &other.owner, text));
     request_states_free(other.states);
 }
