@@ -1,6 +1,5 @@
 #include "base/cleanup.h"
 #include "base/list.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/protocol/message.h"
 #include "base/state.h"
@@ -342,7 +341,7 @@ static void http_visit_on_drained(struct http_answer *answer)
 
 static void http_visit_refuse_seal(struct http_visit *visit, const char *problem)
 {
-    log_warning("a request of another replica was refused: %s", problem);
+    replicas_note_refusal(visit->endpoint->replicas, problem);
     http_gate_refuse(&visit->endpoint->names, visit->exchange,
                      &(struct http_refusal){401, "", HTTP_CODE_BAD_REQUEST,
                                             "this replica does not believe who has sent it"});

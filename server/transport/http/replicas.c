@@ -4,6 +4,7 @@
 #include "base/curl/curl_library.h"
 #include "base/curl/transfer.h"
 #include "base/handle.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "server/jsonrpc/owner.h"
 
@@ -200,6 +201,13 @@ const char *replicas_open_seal(struct replicas *replicas, const char *text,
         return "it has been used before";
     *ret = seal;
     return NULL;
+}
+
+void replicas_note_refusal(struct replicas *replicas, const char *problem)
+{
+    if (!replicas->last_problem || strcmp(replicas->last_problem, problem) != 0)
+        log_warning("a request with the seal of a replica was refused: %s", problem);
+    replicas->last_problem = problem;
 }
 
 bool replicas_seal_fits(const struct replica_seal *seal, const struct http_exchange *exchange)

@@ -33,6 +33,7 @@ struct replicas {
     struct transfers *transfers; /* owned */
     int64_t epoch;               /* when we began, in milliseconds */
     uint64_t last_number;
+    const char *last_problem; /* why the last seal that was refused was; NULL: none was */
 };
 
 /* SELF: our name. SECRET: what all replicas have and nobody else. -1 with ERR without libcurl. */
@@ -66,6 +67,10 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
  * wrong with it; NULL: nothing, and RET is written. */
 const char *replicas_open_seal(struct replicas *replicas, const char *text,
                                struct replica_seal *ret);
+
+/* A request with a seal was refused because of PROBLEM, a constant. Says so in the log unless it
+ * was the same with the one before: anybody may send what is no seal. */
+void replicas_note_refusal(struct replicas *replicas, const char *problem);
 
 /* True when EXCHANGE, whose body is there, is what SEAL was made for. */
 bool replicas_seal_fits(const struct replica_seal *seal, const struct http_exchange *exchange);
