@@ -22,6 +22,8 @@ import ports
 import wire
 from sessions import Session, call, text_of
 from test_http_stateless import modern
+from test_output_pieces import FLOOD
+from test_output_pieces import start as start_for_pieces
 from test_tasks import Caller
 
 NAMES = "abc"
@@ -182,6 +184,18 @@ def test_events_come_as_they_are_made(shared):
         connection.notifications.append(connection.receive())
     open(folder + "/go", "w").close()
     assert stdout(connection.wait(request)["result"]) == "begun\ngone\n"
+
+
+def test_who_does_not_read_still_gets_the_end(shared):
+    """More events than all buffers on the way take; optional ones are left out."""
+    session = Session(shared.connect(names="a"))
+    folder = pathlib.Path(session.shown("import os; print(os.getcwd())"))
+    connection = shared.connect(names="b")
+    request = start_for_pieces(connection, FLOOD + "flood(100_000); print('the end')",
+                               session=session.name)
+    assert leftovers.until((folder / "flooded").exists)
+    answer = connection.wait(request)
+    assert answer["result"]["structuredContent"]["stdout"].endswith("the end\n")
 
 
 def test_a_broken_stream_is_taken_up_at_another_replica(shared):
