@@ -590,12 +590,12 @@ static const struct turn_ops notebook_turn_ops = {
     .shown = notebook_on_shown,
 };
 
-struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
-                              double idle_seconds)
+struct notebook *notebook_new(const struct notebooks_settings *settings,
+                              const struct notebook_request *request)
 {
-    struct notebook *notebook = notebook_make(loop, request, idle_seconds, &notebook_turn_ops);
+    struct notebook *notebook = notebook_make(settings, request, &notebook_turn_ops);
 
     notebook_init_watchers(notebook);
-    ev_timer_start(loop, &notebook->idle);
+    ev_timer_start(settings->loop, &notebook->idle);
     return notebook;
 }

@@ -27,6 +27,7 @@ struct workplace_settings {
     unsigned isolations; /* bits of enum isolation: runs with these may work at PATH */
     const char *root;    /* ... ROOT (0700, made when missing), needed for private files too */
     double keep_seconds; /* after their last use */
+    const char *replica; /* its name stands in new handles (base/handle.h); or NULL */
 };
 
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);

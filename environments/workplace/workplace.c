@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/handle.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
@@ -20,7 +21,9 @@ static const char HEX_DIGITS[] = "0123456789abcdef";
 
 bool workplace_is_handle(const char *text)
 {
-    return strlen(text) == HANDLE_DIGITS && strspn(text, HEX_DIGITS) == HANDLE_DIGITS;
+    const char *secret = handle_secret(text);
+
+    return strlen(secret) == HANDLE_DIGITS && strspn(secret, HEX_DIGITS) == HANDLE_DIGITS;
 }
 
 static int check_root(const char *root, int fd, struct error *err)
@@ -160,6 +163,7 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     workplace->loop = settings->loop;
     workplace->isolations = settings->isolations;
     workplace->keep_seconds = settings->keep_seconds;
+    workplace->replica = settings->replica ? memory_copy_string(settings->replica) : NULL;
     workplace->root_fd = -1;
     workplace->private_fd = -1;
     list_init(&workplace->directories);
@@ -242,6 +246,7 @@ void workplace_free(struct workplace *workplace)
     free(workplace->root);
     free(workplace->path);
     free(workplace->own_script);
+    free(workplace->replica);
     free(workplace);
 }
 
@@ -308,7 +313,7 @@ static struct working_directory *open_new(struct workplace *workplace, const cha
                                           enum isolation isolation, struct error *err)
 {
     const struct disk_share share = workplace_share(workplace, principal);
-    AUTO_FREE char *handle = random_digits(HANDLE_DIGITS);
+    AUTO_FREE char *handle = handle_new(workplace->replica, HANDLE_DIGITS);
     struct working_directory *directory;
 
     if (disk_share_check(&share, err) < 0)

@@ -59,6 +59,7 @@ struct workplace {
     char *own_script;        /* owned; the user's script that runs execute, or NULL */
     bool is_script_extended; /* their code has more than its text */
     char *root;              /* owned; without links */
+    char *replica;           /* owned; its name stands in new handles; NULL: none does */
     int root_fd;             /* owned */
     char *private_name;      /* owned */
     int private_fd;          /* owned, exclusively locked */

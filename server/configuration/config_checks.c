@@ -250,6 +250,20 @@ static void config_checks_nodes(struct config *config, const json_t *root)
     }
 }
 
+static void config_checks_replicas(struct config *config, const json_t *root)
+{
+    const json_t *replicas = json_object_get(root, "replicas");
+    const char *self = json_object_get_string(replicas, "self");
+    const char *key = json_object_get_string(replicas, "key_file");
+    const char *tokens = json_object_get_string(root, "token_file");
+
+    if (self && !json_object_get(json_object_get(replicas, "all"), self))
+        config_complain(config, "is not among the names in all", "/replicas/self");
+    if (key && tokens && strcmp(key, tokens) == 0)
+        config_complain(config, "is the token_file, whose tokens clients have",
+                        "/replicas/key_file");
+}
+
 /* The environments with ISOLATION, as "none: a, b". Owned by the caller; NULL: there is none. */
 static char *config_checks_list_isolated(const json_t *environments, enum isolation isolation)
 {
@@ -312,6 +326,7 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_shared_directory(config, root);
     check_images(config, tree, root);
     config_checks_nodes(config, root);
+    config_checks_replicas(config, root);
     sandbox_checks_keys(config, root);
     sandbox_checks_pythons(config, root);
 }

@@ -269,6 +269,17 @@ static bool connections_on_http_admit(struct http_connection *http, const char *
     return true;
 }
 
+/* It counts for a client with a name that no principal can have. Each client has its limits at the
+ * replica that it is connected to. */
+static void connections_on_http_admit_replica(struct http_connection *http, const char *name)
+{
+    struct connection *connection = CONTAINER_OF(http, struct connection, http);
+    AUTO_FREE char *principal = memory_format("replica %s", name);
+
+    connection->holder = holder_of(&connection->holder.peer, principal);
+    connection->waiting = false;
+}
+
 static void connections_on_http_closed(struct http_connection *http)
 {
     connections_leave(CONTAINER_OF(http, struct connection, http));
@@ -305,6 +316,7 @@ static void serve_http(struct connection *connection, const struct entrance *ent
                              .channel = open_channel(entrance, STEAL_FD(connection->fd)),
                              .number = connection->number,
                              .admit = connections_on_http_admit,
+                             .admit_replica = connections_on_http_admit_replica,
                              .closed = connections_on_http_closed,
                          });
 }

@@ -36,6 +36,7 @@ NOT_RUN = [
     ("docs/installation.md", "./dev deb", "test_debian_package.py"),
     ("docs/more-than-one-machine.md", "ssh -o BatchMode=yes", "needs another machine; tests/integration/test_node_launchers.py"),
     ("docs/more-than-one-machine.md", "srun -n1", "needs a cluster; tests/integration/test_node_launchers.py"),
+    ("docs/more-than-one-machine.md", "replicas.key", "writes to /etc; tests/integration/test_replicas.py"),
     ("docs/more-than-one-machine.md", "pyexecd doctor", "test_nodes.py and test_doctor.py"),
     ("docs/installation.md", "A script that fails, as", "what `./dev run` prints: test_examples.py runs it"),
     ("docs/installation.md", "meson install", "installs into /usr/local; tests/fresh"),

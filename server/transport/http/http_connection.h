@@ -58,6 +58,9 @@ struct http_connection_settings {
      * is no room for it. */
     bool (*admit)(struct http_connection *connection, const char *principal);
 
+    /* The client is the replica NAME. */
+    void (*admit_replica)(struct http_connection *connection, const char *name);
+
     /* It is CLOSED. Called once, possibly below a call to the exchange. */
     void (*closed)(struct http_connection *connection);
 };
