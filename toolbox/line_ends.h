@@ -1,5 +1,5 @@
 /* The beginning and the end of a line that may be too long to be kept: an answer that was dropped
- * still says, there or there, which request it was to. So does one that is no JSON. */
+ * still says, there or there, which request it was to. An answer that is no JSON says so, too. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
-/* Machines share places (`files: shared`), and nobody here knows which: a path of a node is
- * compared as if it were one of this machine, and said to be a node's. */
+/* Machines share places (`files: shared`), and nobody here knows which. So a path of a node is
+ * compared with those of this machine, and the text says that it is a node's. */
 static const char *exposure_machine(const struct environment *writer)
 {
     return environment_machines_of(writer) ? " on its nodes" : "";

@@ -116,7 +116,7 @@ static void direct_streams_read_pipes(struct direct_streams *streams)
                 break;
 }
 
-/* What is printed does not wait for what is said: the pipes are read first. False when there is
+/* Reads the pipes first, so that output does not wait for the wire. False when there is
  * nothing now, or no more. */
 static bool direct_streams_read_wire(struct direct_streams *streams)
 {

@@ -66,7 +66,7 @@ struct docker_tree {
     struct container container;
     struct exec exec;
     struct direct_streams streams;
-    struct buffer unsent;    /* of what its init is told, until it is known where that goes */
+    struct buffer unsent;    /* orders for its init, until their way is known */
     bool awaits;             /* a go */
     bool is_unwanted;        /* to be dismissed as soon as the engine has started it */
     double started_at;       /* CLOCK_MONOTONIC seconds */

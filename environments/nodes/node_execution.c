@@ -207,7 +207,7 @@ static void node_execution_on_prepared(struct node_execution *run, const char *d
 /* A node that has got the request may execute it, whatever it says. */
 static void node_execution_hand_over(struct node_execution *run)
 {
-    json_decref(STEAL_PTR(run->end)); /* of what it was asked */
+    json_decref(STEAL_PTR(run->end)); /* its answer to PREPARE */
     node_stay_tell(&run->stay, NODE_START, STEAL_PTR(run->request));
     for (size_t done = 0; done < run->code_length; done += NODE_PIECE_BYTES)
         node_stay_send(&run->stay, NODE_CODE, run->code + done,

@@ -99,7 +99,7 @@ static void node_link_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     node_link_end(node);
 }
 
-/* A node that lives and does not what it is to do would keep its caller waiting. */
+/* Gives up a node that lives but does not answer: its caller would wait for ever. */
 static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_link *node = CONTAINER_OF(timer, struct node_link, mercy);

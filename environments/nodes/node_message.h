@@ -60,8 +60,8 @@ struct node_facts {
 
 json_t *node_facts_write(const struct environment *environment);
 
-/* FACTS, which may be known already of another node, hold for all: a script in place, which one of
- * them needs, runs on every one. */
+/* Adds what NODE says to FACTS, which may come from another node already and hold for all nodes: if
+ * one of them needs the script in place, all get it there. */
 void node_facts_read(struct node_facts *facts, json_t *message, const json_t *node);
 void node_facts_deinit(struct node_facts *facts);
 

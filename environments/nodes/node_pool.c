@@ -116,7 +116,7 @@ static unsigned node_pool_rank(const struct node_pool *pool, const struct node_l
     return rank;
 }
 
-/* Each that waits hears of one node, lest the words of several seem to be those of one. */
+/* Each waiting stay hears of one node only, lest the words of several seem to be those of one. */
 static void node_pool_on_said(struct node_link *node, const char *line)
 {
     const struct node_pool *pool = node_pool_of(node);

@@ -379,7 +379,8 @@ static bool package_installation_lacks_wheel(const char *said)
            strstr(said, "building from source is disabled");
 }
 
-/* Theirs about a certificate, such as one of a proxy that reads what it passes on. */
+/* True if pip or uv did not trust a certificate, such as that of a proxy that reads what it passes
+ * on. */
 static bool package_installation_lacks_trust(const char *said)
 {
     return strstr(said, "CERTIFICATE_VERIFY_FAILED") || strstr(said, "invalid peer certificate");

@@ -339,7 +339,7 @@ static char *machine_join(const json_t *missing)
     return all;
 }
 
-/* PLAN falls short: -1, and ERR says of what. */
+/* Refuses a PLAN that falls short: returns -1, and ERR says of what. */
 static int machine_refuse(const struct machine *machine, const struct tree_plan *plan,
                           struct error *err)
 {

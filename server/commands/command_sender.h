@@ -1,5 +1,5 @@
-/* The tools of the operator for scripts that a command runs. Who types it is not asked about their
- * calls: the terminal is the script's own output, which could imitate a question. */
+/* The tools of the operator for scripts that a command runs. The person who types the command is
+ * not asked about their calls: a script prints to that terminal, and could imitate a question. */
 #pragma once
 
 #include "environments/script_tools.h"

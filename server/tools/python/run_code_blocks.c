@@ -43,7 +43,7 @@ struct blocks_call {
     size_t tried;                    /* of the block that runs */
     struct python_request request;   /* owned: of the block that runs */
     struct environment *environment; /* held, once a block has run: the environment of all blocks */
-    json_t *approved_tools;          /* owned: those of all blocks, likewise; or NULL */
+    json_t *approved_tools;          /* owned: names, for all blocks; or NULL */
     char *shown;                     /* owned: all blocks, for a person who approves */
     char *program;                   /* owned: of the block that runs */
     json_t *files;                   /* owned: files of the block that runs; or NULL */

@@ -39,7 +39,7 @@ struct many_call {
     struct python_request request;   /* of each run, but for its code */
     struct environment *environment; /* held, once a run is over: the environment of all runs */
     char *shown;                     /* owned: all programs, for a person who approves */
-    json_t *approved_tools;          /* owned: those of all runs, likewise; or NULL */
+    json_t *approved_tools;          /* owned: names, for all runs; or NULL */
     char *directory;                 /* owned: the handle, once there is one */
     size_t parallel;
     struct list runs; /* of struct many_run */

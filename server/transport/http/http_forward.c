@@ -149,7 +149,7 @@ static size_t http_forward_on_bytes(char *bytes, size_t size, size_t count, void
     return buffer_append(&forward->received, bytes, size * count, &err) < 0 ? 0 : size * count;
 }
 
-/* libcurl's callback. A stream is one from its head on, whenever its first event comes. */
+/* libcurl's callback. Begins a stream at its head, since its first event may come late. */
 static size_t http_forward_on_head(char *bytes, size_t size, size_t count, void *data)
 {
     struct http_forward *forward = data;

@@ -377,7 +377,7 @@ static void http_visit_serve(struct http_visit *visit)
         http_visit_serve_here(visit);
 }
 
-/* Who it is */
+/* Identity */
 
 static void refuse_stranger(struct http_visit *visit)
 {

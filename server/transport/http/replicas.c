@@ -175,7 +175,8 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
     return replica_seal_close(replicas->key, &seal);
 }
 
-/* What an earlier process of ours has taken is not known. */
+/* False for a SEAL from before this process, too: it does not know what an earlier one has taken.
+ */
 static bool replicas_is_recent(const struct replicas *replicas, const struct replica_seal *seal)
 {
     return seal->made >= replicas->epoch / 1000 &&
