@@ -10,8 +10,11 @@
 #include <stdbool.h>
 
 #define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
-#define DOCKER_INIT      "/run/pyexecd-init"
-#define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
+
+/* Directly below the root: a script may be able to rename any other directory, and so to put one of
+ * its own in the place of a mount. */
+#define DOCKER_INIT    "/.pyexecd-init"
+#define DOCKER_STREAMS "/.pyexecd-streams" /* the socket of direct_streams.h */
 
 /* In a container that is kept that is a directory, where the init of each run finds the socket. */
 #define DOCKER_STREAMS_NAME "/socket"
