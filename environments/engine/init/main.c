@@ -171,7 +171,7 @@ static bool init_run_gated(struct watch *watch, const struct init_order *order, 
     *ret_program = init_program_start(&program, ret_failure);
     close(gate.theirs);
     return *ret_program > 0 && await_go(watch, *ret_program, order->seconds) && gate_is_safe() &&
-           init_answer_go(watch) && gate_give_tools(&gate, watch->tools) && gate_open(&gate);
+           gate_give_tools(&gate, watch->tools) && init_answer_go(watch) && gate_open(&gate);
 }
 
 static pid_t init_run_at_once(const struct watch *watch, const struct init_order *order,
