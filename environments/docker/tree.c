@@ -174,10 +174,10 @@ static void docker_tree_on_said(struct direct_streams *streams, const char *data
 /* The engine has handed over output: its streams are used, unless the init has direct ones. */
 static void docker_tree_settle(struct docker_tree *tree)
 {
-    if (!direct_streams_are_offered(&tree->streams))
-        return;
-    tree->site->lacks_sockets |= tree->output.reader.state == WIRE_OPEN;
-    direct_streams_withdraw(&tree->streams);
+    if (direct_streams_are_offered(&tree->streams)) {
+        tree->site->lacks_sockets |= tree->output.reader.state == WIRE_OPEN;
+        direct_streams_withdraw(&tree->streams);
+    }
     docker_tree_send_rest(tree);
 }
 
