@@ -411,8 +411,9 @@ static void docker_tree_on_exec_ended(struct exec *exec, const struct container_
     docker_tree_finish(tree, end, !*end->failure || end->status == DOCKER_NOT_FOUND);
 }
 
-void docker_tree_offer_streams(struct docker_tree *tree, const char *path)
+void docker_tree_offer_streams(struct docker_tree *tree, const char *folder)
 {
+    AUTO_FREE char *path = memory_format("%s" DOCKER_STREAMS_NAME, folder);
     struct error err = ERROR_INIT;
 
     if (direct_streams_offer(&tree->streams, path, &err) < 0)

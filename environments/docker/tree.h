@@ -93,9 +93,9 @@ void docker_tree_leave(struct docker_tree *tree);
 int docker_tree_start(struct docker_tree *tree, const struct docker_order *order,
                       struct docker_order_container own, struct error *err);
 
-/* The init of TREE, which is executed next in a kept container, finds the streams at PATH, where
+/* The init of TREE, which is executed next in a kept container, finds the streams in FOLDER, where
  * nothing is yet. */
-void docker_tree_offer_streams(struct docker_tree *tree, const char *path);
+void docker_tree_offer_streams(struct docker_tree *tree, const char *folder);
 
 /* Begins to start a run in CONTAINER, an id. If it AWAITS its script, it prints nothing before. */
 void docker_tree_execute(struct docker_tree *tree, const char *container, const json_t *definition,
