@@ -49,7 +49,8 @@ struct docker_container {
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
     const char *streams; /* where its init asks for its streams; NULL: it does not */
-    bool is_session;     /* the program is the Python of a session, and its input comes from here */
+    bool needs_tools; /* its init does not begin without a socket by which the program calls them */
+    bool is_session;  /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; unused for a kept container */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of files of this machine */

@@ -130,6 +130,7 @@ static json_t *kept_call_describe(const struct kept_call *call, enum kept_try st
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = step == KEPT_TRY_PLAIN ? 0 : idle_seconds[step];
     container.streams = call->container->streams ? DOCKER_STREAMS DOCKER_STREAMS_NAME : NULL;
+    container.needs_tools = step == KEPT_TRY_PLAIN && docker_tree_needs_tools(call->tree);
     container.program = (const char *const *)call->program;
     container.variables = (const char *const *)call->variables;
     return docker_exec_describe(&container);
@@ -153,10 +154,11 @@ static struct kept_place kept_container_place(const struct kept_container *conta
 static void kept_call_execute(struct kept_call *call, enum kept_try step)
 {
     const struct kept_place place = kept_container_place(call->container);
-    AUTO_JSON json_t *definition = kept_call_describe(call, step);
+    AUTO_JSON json_t *definition = NULL;
 
     call->step = step;
     docker_tree_give_tools(call->tree, call->tools);
+    definition = kept_call_describe(call, step);
     if (step != KEPT_TRY_PLAIN)
         docker_tree_ask(call->tree, &call->go);
     kept_place_execute(&place, call->tree, definition, step != KEPT_TRY_PLAIN);

@@ -126,6 +126,15 @@ static void test_the_init_of_a_session_is_told_so(void **state)
            "[\"/.pyexecd-init\", \"--script\", \"--session\", \"35.500\", \"--\"]");
 }
 
+static void test_an_init_is_told_that_it_needs_tools(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.needs_tools = true;
+    expect(fixture, "Entrypoint",
+           "[\"/.pyexecd-init\", \"--script\", \"--tools\", \"35.500\", \"--\"]");
+}
+
 static void test_an_init_has_the_wire_and_ends_with_it(void **state)
 {
     struct fixture *fixture = *state;
@@ -360,13 +369,13 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
 {
     const struct fixture *fixture = *state;
     AUTO_JSON json_t *description = docker_exec_describe(&fixture->container);
-    AUTO_JSON json_t *wanted = json_loads(
-        "{\"Cmd\": [\"/.pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
-        " \"/workspace/script.py\"],"
-        " \"Env\": [],"
-        " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
-        " \"AttachStdin\": true, \"AttachStdout\": true, \"AttachStderr\": true}",
-        0, NULL);
+    AUTO_JSON json_t *wanted =
+        json_loads("{\"Cmd\": [\"/.pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
+                   " \"/workspace/script.py\"],"
+                   " \"Env\": [],"
+                   " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
+                   " \"AttachStdin\": true, \"AttachStdout\": true, \"AttachStderr\": true}",
+                   0, NULL);
 
     assert_true(json_equal(description, wanted));
 }
@@ -403,6 +412,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_that_waits_for_its_script_differs_in_that_only,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_init_of_a_session_is_told_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_init_is_told_that_it_needs_tools, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_an_init_has_the_wire_and_ends_with_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),
