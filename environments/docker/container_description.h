@@ -10,8 +10,11 @@
 #include <stdbool.h>
 
 #define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
-#define DOCKER_INIT      "/run/pyexecd-init"
-#define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
+
+/* Directly below the root: a script may be able to rename any other directory, and so to put one of
+ * its own in the place of a mount. */
+#define DOCKER_INIT    "/.pyexecd-init"
+#define DOCKER_STREAMS "/.pyexecd-streams" /* the socket of direct_streams.h */
 
 /* In a container that is kept that is a directory, where the init of each run finds the socket. */
 #define DOCKER_STREAMS_NAME "/socket"
@@ -46,7 +49,8 @@ struct docker_container {
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
     const char *streams; /* where its init asks for its streams; NULL: it does not */
-    bool is_session;     /* the program is the Python of a session, and its input comes from here */
+    bool needs_tools; /* its init does not begin without a socket by which the program calls them */
+    bool is_session;  /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; unused for a kept container */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of files of this machine */

@@ -385,7 +385,7 @@ bool direct_streams_are_offered(const struct direct_streams *streams)
 void direct_streams_give_tools(struct direct_streams *streams, int tools)
 {
     direct_streams_drop_tools(streams);
-    streams->tools = fcntl(tools, F_DUPFD_CLOEXEC, 0);
+    streams->tools = fcntl(tools, F_DUPFD_CLOEXEC, 0); /* an init that needs them does not begin */
 }
 
 void direct_streams_withdraw(struct direct_streams *streams)

@@ -54,14 +54,6 @@ static const struct state kept_container_states[] = {
     [KEPT_CONTAINER_OVER] = {"over", 0},
 };
 
-/* The directory of its streams, owned by the caller. NULL: there is none. */
-static char *kept_container_streams_folder(const struct kept_container *container)
-{
-    const char *streams = container->streams;
-
-    return streams ? memory_format("%.*s", (int)(strrchr(streams, '/') - streams), streams) : NULL;
-}
-
 static void kept_container_set_state(struct kept_container *container,
                                      enum kept_container_state state)
 {
@@ -78,12 +70,11 @@ static void kept_container_set_state(struct kept_container *container,
         container_kill(&container->container);
 }
 
+/* The trees that listen there have been freed: their sockets have gone. */
 static void kept_container_remove_streams(struct kept_container *container)
 {
-    AUTO_FREE char *folder = kept_container_streams_folder(container);
-
-    if (folder)
-        (void)rmdir(folder);
+    if (container->streams)
+        (void)rmdir(container->streams);
     free(STEAL_PTR(container->streams));
 }
 
@@ -139,6 +130,7 @@ static json_t *kept_call_describe(const struct kept_call *call, enum kept_try st
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = step == KEPT_TRY_PLAIN ? 0 : idle_seconds[step];
     container.streams = call->container->streams ? DOCKER_STREAMS DOCKER_STREAMS_NAME : NULL;
+    container.needs_tools = step == KEPT_TRY_PLAIN && docker_tree_needs_tools(call->tree);
     container.program = (const char *const *)call->program;
     container.variables = (const char *const *)call->variables;
     return docker_exec_describe(&container);
@@ -162,10 +154,11 @@ static struct kept_place kept_container_place(const struct kept_container *conta
 static void kept_call_execute(struct kept_call *call, enum kept_try step)
 {
     const struct kept_place place = kept_container_place(call->container);
-    AUTO_JSON json_t *definition = kept_call_describe(call, step);
+    AUTO_JSON json_t *definition = NULL;
 
     call->step = step;
     docker_tree_give_tools(call->tree, call->tools);
+    definition = kept_call_describe(call, step);
     if (step != KEPT_TRY_PLAIN)
         docker_tree_ask(call->tree, &call->go);
     kept_place_execute(&place, call->tree, definition, step != KEPT_TRY_PLAIN);
@@ -471,8 +464,8 @@ static void kept_container_make_streams(struct kept_container *container, const 
 
     if (docker_site_is_remote(container->site) || mkdir(folder, S_IRWXU) < 0)
         return;
-    container->streams = memory_format("%s" DOCKER_STREAMS_NAME, folder);
     directory = untrusted_open_directory(AT_FDCWD, folder, &err);
+    container->streams = STEAL_PTR(folder);
     if (directory < 0 || fchmod(directory, KEPT_STREAMS_MODE) < 0)
         kept_container_remove_streams(container);
 }
@@ -480,11 +473,10 @@ static void kept_container_make_streams(struct kept_container *container, const 
 /* New reference. */
 static json_t *kept_container_mounts(const struct kept_container *container, const json_t *mounts)
 {
-    AUTO_FREE char *folder = kept_container_streams_folder(container);
     json_t *all = json_copy((json_t *)mounts);
 
-    if (folder)
-        json_array_append_new(all, docker_mount(folder, DOCKER_STREAMS, false));
+    if (container->streams)
+        json_array_append_new(all, docker_mount(container->streams, DOCKER_STREAMS, false));
     return all;
 }
 

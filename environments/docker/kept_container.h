@@ -48,10 +48,9 @@ struct kept_container {
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
     int script;             /* owned: the file over script.py in it */
-    char
-        *streams; /* owned: a socket in a directory of its own, while a run looks for it; or NULL */
-    double started_at; /* monotonic seconds */
-    double used_at;    /* monotonic seconds: when it became idle */
+    char *streams;          /* owned: the directory where runs find their streams; or NULL */
+    double started_at;      /* monotonic seconds */
+    double used_at;         /* monotonic seconds: when it became idle */
 };
 
 /* A container for the directory and the code of REQUEST, in no list yet. It makes the private file

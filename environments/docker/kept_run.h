@@ -22,7 +22,7 @@ struct kept_wait {
 struct kept_place {
     struct docker_site *site;
     const char *container; /* its id */
-    const char *streams;   /* where each init finds its streams (direct_streams.h); NULL: nowhere */
+    const char *streams;   /* the directory for its streams (direct_streams.h); NULL: none */
 };
 
 /* Begins to execute DEFINITION in TREE; see docker_tree_execute. */

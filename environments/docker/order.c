@@ -159,6 +159,7 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = own->idle_seconds;
     container.streams = own->streams ? DOCKER_STREAMS : NULL;
+    container.needs_tools = own->needs_tools;
     container.is_session = request.program != NULL;
     container.has_gate = !has_writable_volume(order->site->definition.volumes);
     container.program = (const char *const *)program;

@@ -27,6 +27,7 @@ struct docker_order {
 struct docker_order_container {
     const char *code_file; /* the file to lay over the script; of a session: a name for files */
     const char *streams;   /* the socket for its streams (direct_streams.h); NULL: none */
+    bool needs_tools;      /* see struct docker_container */
     double idle_seconds;   /* for which it may wait for its script; 0: it does not */
 };
 

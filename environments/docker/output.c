@@ -76,6 +76,7 @@ static void docker_output_on_frame(struct wire_reader *reader, uint32_t type, co
         break;
     case INIT_GO:
     case INIT_CODE:
+    case INIT_TOOLS:
     case INIT_CELLS:
     case INIT_DISMISSAL:
     case INIT_FRAMES:

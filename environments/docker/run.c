@@ -41,6 +41,7 @@ static void docker_run_finish(struct docker_run *run)
     struct process_end end = docker_tree_conclude(run->tree, run->started_at, run->order->python);
 
     end.ahead_seconds = run->tree->ahead_seconds;
+    end.vanished = docker_tree_lacked_tools(run->tree);
     if (run->tree->output.has_words && run->ahead)
         ahead_pool_open(run->pool);
     if (run->tree->output.has_words && run->pool)

@@ -30,7 +30,8 @@ struct docker_site {
     bool is_rootless;   /* root in a container is its user outside */
     bool remaps_users;  /* the engine maps users to others, unless a container says otherwise */
     bool is_unfiltered; /* it cannot filter system calls */
-    bool lacks_sockets; /* its newest container could not connect to a socket of this machine */
+    bool has_sockets;   /* a container has connected to a socket of this machine ... */
+    bool lacks_sockets; /* ... or none yet, and one could not */
     json_t *missing;    /* owned: for receipts, the layers that its containers lack */
     char *architecture; /* owned: "amd64"; NULL: it does not say */
 

@@ -82,8 +82,14 @@ static void docker_tree_send_rest(struct docker_tree *tree)
 
 void docker_tree_give_tools(struct docker_tree *tree, int tools)
 {
+    tree->has_tools = tools > 0;
     if (tools > 0)
         direct_streams_give_tools(&tree->streams, tools);
+}
+
+bool docker_tree_needs_tools(const struct docker_tree *tree)
+{
+    return tree->has_tools && tree->site->has_sockets;
 }
 
 /* What it does not take gets no answer, and it ends after a while. The buffer has room for one
@@ -106,6 +112,8 @@ void docker_tree_dismiss(struct docker_tree *tree)
 static void docker_tree_send_go(struct docker_tree *tree)
 {
     docker_tree_set_state(tree, DOCKER_TREE_ASKED);
+    if (docker_tree_needs_tools(tree))
+        docker_tree_tell(tree, init_tools, WIRE_HEAD_BYTES);
     docker_tree_tell(tree, tree->go->bytes, tree->go->length);
 }
 
@@ -166,18 +174,21 @@ static void docker_tree_on_said(struct direct_streams *streams, const char *data
 {
     struct docker_tree *tree = CONTAINER_OF(streams, struct docker_tree, streams);
 
+    tree->site->has_sockets = true;
     tree->site->lacks_sockets = false;
     docker_tree_hear(tree, FRAME_STDOUT, data, length);
     docker_tree_send_rest(tree);
 }
 
-/* The engine has handed over output: its streams are used, unless the init has direct ones. */
+/* The engine has handed over output: its streams are used, unless the init has direct ones. Once an
+ * init has connected, another that does not has met with an accident, or a script's intent. */
 static void docker_tree_settle(struct docker_tree *tree)
 {
-    if (!direct_streams_are_offered(&tree->streams))
-        return;
-    tree->site->lacks_sockets |= tree->output.reader.state == WIRE_OPEN;
-    direct_streams_withdraw(&tree->streams);
+    if (direct_streams_are_offered(&tree->streams)) {
+        if (!tree->site->has_sockets)
+            tree->site->lacks_sockets |= tree->output.reader.state == WIRE_OPEN;
+        direct_streams_withdraw(&tree->streams);
+    }
     docker_tree_send_rest(tree);
 }
 
@@ -189,10 +200,10 @@ static void docker_tree_on_printed(struct direct_streams *streams, enum frame_st
 
 /* ---- the end ---- */
 
-/* Without a go only the engine knows whether the program was executed. */
+/* Without a go only the engine knows whether the program was executed, unless the init refuses. */
 enum docker_tree_fate docker_tree_judge(const struct docker_tree *tree, bool is_whole)
 {
-    if (!tree->awaits)
+    if (!tree->awaits && !tree->output.has_not_begun)
         return !tree->end.started && tree->end.status != 0 ? DOCKER_TREE_NEVER_BEGAN
                                                            : DOCKER_TREE_HAS_RUN;
     if (tree->output.has_begun)
@@ -225,6 +236,11 @@ static void docker_tree_quote(struct docker_tree *tree)
     printable_clean(tree->end.failure);
 }
 
+bool docker_tree_lacked_tools(const struct docker_tree *tree)
+{
+    return !tree->awaits && tree->output.has_not_begun;
+}
+
 static void docker_tree_finish(struct docker_tree *tree, const struct container_end *end,
                                bool is_whole)
 {
@@ -234,6 +250,9 @@ static void docker_tree_finish(struct docker_tree *tree, const struct container_
         docker_tree_explain_loss(tree);
     if (tree->fate == DOCKER_TREE_NEVER_BEGAN && !*tree->end.failure)
         docker_tree_quote(tree);
+    if (docker_tree_lacked_tools(tree) && !*tree->end.failure)
+        snprintf(tree->end.failure, sizeof tree->end.failure, "%s",
+                 "the socket by which the script calls tools did not come into its container");
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
     ev_timer_stop(docker_tree_loop(tree), &tree->drain);
     docker_tree_set_state(tree, DOCKER_TREE_NONE);
@@ -371,6 +390,7 @@ int docker_tree_start(struct docker_tree *tree, const struct docker_order *order
     tree->streams.is_plain = order->stays;
     docker_order_offer_streams(order, own.code_file, &tree->streams);
     own.streams = direct_streams_path(&tree->streams);
+    own.needs_tools = !tree->awaits && docker_tree_needs_tools(tree);
     definition = docker_order_describe(order, &own, err);
     if (!definition)
         return -1;
@@ -411,8 +431,9 @@ static void docker_tree_on_exec_ended(struct exec *exec, const struct container_
     docker_tree_finish(tree, end, !*end->failure || end->status == DOCKER_NOT_FOUND);
 }
 
-void docker_tree_offer_streams(struct docker_tree *tree, const char *path)
+void docker_tree_offer_streams(struct docker_tree *tree, const char *folder)
 {
+    AUTO_FREE char *path = memory_format("%s" DOCKER_STREAMS_NAME, folder);
     struct error err = ERROR_INIT;
 
     if (direct_streams_offer(&tree->streams, path, &err) < 0)

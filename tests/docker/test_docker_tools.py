@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ import wheels
 from docker_server import DockerServer
 from engine_proxy import WithoutSockets
 from sessions import Session
+from test_docker_ahead import processes
 from test_script_tools import RAW
 from test_tool_approval import ELICITATION, accept, run
 
@@ -380,6 +382,103 @@ print('given')
         assert shown(server, give, working_directory=folder) == "given"
         assert not server.wait(cell, 180)["result"].get("isError")
         assert session.shown("held.settimeout(60)\nheld.recv(100)") == "b''"
+
+
+REPLACE = r"""
+import os
+replaced = []
+for line in open('/proc/self/mountinfo'):
+    place = line.split()[4]
+    while 'pyexecd-' in line and place != '/':
+        try:
+            os.rename(place, place + '.old')
+            replaced.append(place)
+        except OSError:
+            pass
+        place = os.path.dirname(place)
+print(replaced)
+"""
+
+
+@pytest.mark.parametrize("way", KEPT)
+def test_a_script_replaces_nothing_that_the_next_one_begins_with(serve, way):
+    """The image has no directory /run: the container could rename one."""
+    with serve(way, image="no-run") as server:
+        for _ in range(2):
+            assert shown(server, f"{ECHO}\n{REPLACE}") == "{'a': 1}\n[]"
+
+
+# The kernel counts descriptors in flight by user: beyond a limit it passes on none from processes without privileges.
+FLOOD = """
+import os, socket
+pairs = [socket.socketpair() for _ in range(6)]
+null = os.open('/dev/null', os.O_RDONLY)
+try:
+    for ours, _ in pairs:
+        socket.send_fds(ours, [b'.'], [null] * 250)
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+def test_descriptors_in_flight_do_not_harm_what_waits(serve, engine):
+    config = {"tools": TOOLS, "sessions": {}, "environments": {"other": {"type": "docker", "start": "cold"}}}
+    with serve("ahead", config=config) as server:
+        shown(server, ECHO)
+        assert Session(server, FLOOD, environment="other").result["stdout"] == "Too many references: cannot splice\n"
+        assert leftovers.until(lambda: [processes(engine, each) for each in containers(engine)] == [2, 2])
+        assert shown(server, ECHO) == "{'a': 1}"
+
+
+# Accidents
+
+
+LEAVE = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)"
+ACCIDENT = "the socket by which the script calls tools did not come into its container"
+
+
+@pytest.mark.parametrize("way", ONCE + KEPT)
+def test_after_an_accident_a_script_begins_anew(serve, engine, tmp_path, way):
+    """Another client's script may have caused it, and so it says nothing about the engine."""
+    with WithoutSockets(engine.socket, tmp_path) as proxy, serve(way, host=proxy.address) as server:
+        proxy.hiding = 0
+        assert shown(server, ECHO) == "{'a': 1}"
+        shown(server, LEAVE)  # a kept container is not used again
+        proxy.hiding = 1
+        assert leftovers.until(lambda: shown(server, ECHO) == "{'a': 1}" and proxy.hiding == 0)
+        assert shown(server, ECHO) == "{'a': 1}"
+
+
+@pytest.mark.parametrize("way", ["cold", "kept"])
+def test_a_script_does_not_begin_without_its_tools(serve, engine, tmp_path, way):
+    with WithoutSockets(engine.socket, tmp_path) as proxy, serve(way, host=proxy.address) as server:
+        proxy.hiding = 0
+        assert shown(server, ECHO) == "{'a': 1}"
+        shown(server, LEAVE)  # a kept container is not used again
+        proxy.hiding = 1 << 30
+        result = server.run("print('begun')")
+        assert ACCIDENT in result["error"] and result["stdout"] == "", result
+        if way == "cold":
+            answer = server.call_tool("run_python", {"code": "1", "session": "new"}, timeout=180)
+            assert ACCIDENT in answer["content"][0]["text"], answer
+        proxy.hiding = 0
+        assert shown(server, ECHO) == "{'a': 1}"
+
+
+def test_a_server_that_has_no_descriptors_left_keeps_nobody_waiting(serve):
+    """With some number left there are enough for all but the pipes of a run."""
+    with serve("kept") as server:
+        shown(server, ECHO)
+        pid = server.process.pid
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        for left in range(4, 10):
+            taken = list(map(int, os.listdir(f"/proc/{pid}/fd")))
+            most = next(n for n in range(soft) if n - sum(each < n for each in taken) == left)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, hard))
+            text = text_of(server, ECHO)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+            assert "lost" not in text, text
+        assert shown(server, ECHO) == "{'a': 1}"
 
 
 # Engines that cannot hand over a socket

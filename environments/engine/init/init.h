@@ -3,7 +3,8 @@
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter;
  *                                                          with --streams PATH its wire is the
- *                                                          socket there
+ *                                                          socket there; with --tools it does not
+ *                                                          begin without a socket for tools
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it gets a go; with --gate
  *                                                          its Python waits for that, too
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
@@ -53,6 +54,7 @@ struct watch {
     uint64_t code; /* bytes of the code that have not come yet */
     bool is_different; /* from what the file has */
     int tools; /* owned: a socket by which the script calls tools, once it is there; or -1 */
+    bool needs_tools;
     bool is_dismissed;
 };
 

@@ -146,6 +146,7 @@ struct init_order {
     double idle;         /* seconds for which it waits for the go; 0: it does not */
     bool has_gate;       /* its program may wait, too */
     const char *streams; /* path of the socket for its streams; NULL: it has the engine's */
+    bool needs_tools;
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
@@ -156,6 +157,11 @@ static bool init_answer_go(struct watch *watch)
 {
     wire_end_say(watch->wire, INIT_BEGUN, watch->deadline);
     return watch->wire->out >= 0;
+}
+
+static bool init_lacks_tools(const struct watch *watch)
+{
+    return watch->needs_tools && watch->tools < 0;
 }
 
 /* Starts PROGRAM, which waits as well. False: there is to be no script. */
@@ -171,7 +177,8 @@ static bool init_run_gated(struct watch *watch, const struct init_order *order, 
     *ret_program = init_program_start(&program, ret_failure);
     close(gate.theirs);
     return *ret_program > 0 && await_go(watch, *ret_program, order->seconds) && gate_is_safe() &&
-           init_answer_go(watch) && gate_give_tools(&gate, watch->tools) && gate_open(&gate);
+           !init_lacks_tools(watch) && gate_give_tools(&gate, watch->tools) &&
+           init_answer_go(watch) && gate_open(&gate);
 }
 
 static pid_t init_run_at_once(const struct watch *watch, const struct init_order *order,
@@ -189,7 +196,9 @@ static bool init_begin(struct watch *watch, const struct init_order *order, pid_
 {
     if (order->idle > 0 && order->has_gate && gate_is_safe())
         return init_run_gated(watch, order, ret_program, ret_failure);
-    if (order->idle > 0 && (!await_go(watch, 0, order->seconds) || !init_answer_go(watch)))
+    if (order->idle > 0 && !await_go(watch, 0, order->seconds))
+        return false;
+    if (init_lacks_tools(watch) || (order->idle > 0 && !init_answer_go(watch)))
         return false;
     *ret_program = init_run_at_once(watch, order, ret_failure);
     return true;
@@ -334,6 +343,7 @@ static bool read_order(struct init_order *order, char **argv)
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
     order->streams = take_option(&argv, "--streams") ? take_argument(&argv) : NULL;
+    order->needs_tools = take_option(&argv, "--tools");
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
@@ -355,6 +365,7 @@ static bool init_open_wire(struct watch *watch, struct init_order *order, struct
     memcpy(order->program.outputs, wire->theirs, sizeof wire->theirs);
     watch->wire = wire;
     watch->tools = wire->tools;
+    watch->needs_tools = order->needs_tools;
     return true;
 }
 

@@ -68,6 +68,8 @@ static void watch_on_frame(struct wire_reader *reader, uint32_t type, const char
         watch_take_go(watch, data);
     if (type == INIT_DISMISSAL)
         watch->is_dismissed = true;
+    if (type == INIT_TOOLS)
+        watch->needs_tools = true;
     if (type == INIT_CODE)
         watch_compare_code(watch, data, length);
     if (type == INIT_CELLS && watch->relay)
