@@ -354,6 +354,9 @@ class Held:
         self.session = Session(connection)
         self.folder = pathlib.Path(self.session.shown("import os, time; print(os.getcwd())"))
         self.begun, self.go = self.folder / "begun", self.folder / "go"
+        for exchange in connection.http.exchanges:  # an idle connection counts for the client
+            exchange.close()
+        connection.http.exchanges.clear()
 
     def post(self, peer, code="pass", **fields):
         return peer.post(modern({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
