@@ -18,6 +18,27 @@ static const json_t *replica_table_section(const struct config *config)
     return json_object_get(config_tree(config), "replicas");
 }
 
+static void replica_table_on_token_fault(void *data, const char *message)
+{
+    (void)data; /* whoever reads the tokens for clients complains */
+    (void)message;
+}
+
+/* True when clients have SECRET. */
+static bool replica_table_is_token(const struct config *config, const struct token *secret)
+{
+    const char *path = json_object_get_string(config_tree(config), "token_file");
+    struct token_file file = {0};
+    bool is_token = false;
+
+    if (!path || token_file_read(path, &file, replica_table_on_token_fault, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < file.count; i++)
+        is_token = is_token || token_equals(&file.entries[i].token, secret);
+    token_file_deinit(&file);
+    return is_token;
+}
+
 /* The digest of the secret in the file. A list of tokens is none: it has digests that others may
  * know. */
 static int replica_table_read_secret(struct config *config, struct token *ret)
@@ -34,6 +55,10 @@ static int replica_table_read_secret(struct config *config, struct token *ret)
     else
         replica_table_on_fault(config, "must hold one secret and nothing else");
     token_file_deinit(&file);
+    if (is_secret && replica_table_is_token(config, ret)) {
+        replica_table_on_fault(config, "holds a token of token_file, which a client has");
+        return -1;
+    }
     return is_secret ? 0 : -1;
 }
 

@@ -225,13 +225,13 @@ static struct executor_settings read_queue(struct service *service, const json_t
     };
 }
 
-/* None are opened unless the operator wants them. */
 /* The name of this server among its replicas; NULL: it has none. Borrowed. */
 static const char *service_replica(const json_t *tree)
 {
     return json_object_get_string(json_object_get(tree, "replicas"), "self");
 }
 
+/* None are opened unless the operator wants them. */
 static struct notebooks_settings service_read_sessions(struct service *service, const json_t *tree)
 {
     const json_t *sessions = json_object_get(tree, "sessions");

@@ -107,15 +107,17 @@ static bool connection_is_waiting(const struct connection *connection)
     return connection->waiting;
 }
 
-static bool connection_is_known(const struct connection *connection)
-{
-    return !connection->waiting;
-}
-
 /* It is kept for a further request only: its client expects that it may be closed. */
 static bool connection_is_idle(const struct connection *connection)
 {
     return connection->kind == CONNECTION_HTTP && connection->http.state == HTTP_CONNECTION_IDLE;
+}
+
+/* What another replica keeps open between two requests is nobody's. */
+static bool connection_is_known(const struct connection *connection)
+{
+    return !connection->waiting &&
+           !(connection_is_idle(connection) && connection->http.is_forwarded);
 }
 
 /* How many connections HAVE a property and are IS of HOLDER. */
@@ -262,22 +264,12 @@ static bool connections_on_http_admit(struct http_connection *http, const char *
     struct connections *owner = connection->owner;
     const struct holder holder = holder_of(&connection->holder.peer, principal);
 
+    connection->waiting = true; /* a forwarded request before this one does not count, too */
     if (set_full(owner, connections_has_its_share(owner, &holder)))
         return false;
     connection->holder = holder;
     connection->waiting = false;
     return true;
-}
-
-/* It counts for a client with a name that no principal can have. Each client has its limits at the
- * replica that it is connected to. */
-static void connections_on_http_admit_replica(struct http_connection *http, const char *name)
-{
-    struct connection *connection = CONTAINER_OF(http, struct connection, http);
-    AUTO_FREE char *principal = memory_format("replica %s", name);
-
-    connection->holder = holder_of(&connection->holder.peer, principal);
-    connection->waiting = false;
 }
 
 static void connections_on_http_closed(struct http_connection *http)
@@ -316,7 +308,6 @@ static void serve_http(struct connection *connection, const struct entrance *ent
                              .channel = open_channel(entrance, STEAL_FD(connection->fd)),
                              .number = connection->number,
                              .admit = connections_on_http_admit,
-                             .admit_replica = connections_on_http_admit_replica,
                              .closed = connections_on_http_closed,
                          });
 }

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -264,7 +265,7 @@ def seal(number, secret=SECRET, fields=FIELDS, body=BODY, **more):
     parts = ["POST", *itertools.chain(*fields)]
     digest = hashlib.sha256(b"".join(b"+" + part.encode() + b"\0" for part in parts) + b"-" + body)
     payload = {"from": "a", "to": "b", "principal": "alice", "made": int(time.time()),
-               "epoch": int(time.time() * 1000) + 10**6, "number": number,
+               "epoch": int(time.time()) * 1000, "number": number,
                "digest": digest.hexdigest(), **more}
     text = base64_url(json.dumps(payload).encode())
     return f"v1.{text}.{base64_url(hmac.digest(key, text.encode(), 'sha256'))}"
@@ -290,6 +291,9 @@ def test_a_seal_is_believed_once(own):
     ({"principal": ""}, "does not name"),
     ({"made": 1}, "too old"),
     ({"made": 1 << 40}, "too old"),
+    ({"epoch": 1 << 50}, "too old"),
+    ({"principal": "tcp"}, "no token"),
+    ({"principal": "uid-0"}, "no token"),
     ({"number": 0}, "used before"),
     ({"body": BODY + b" "}, "for another request"),
     ({"fields": FIELDS[:-1]}, "for another request"),
@@ -320,6 +324,109 @@ def test_a_forwarded_request_is_not_forwarded_again(own):
     body = BODY.replace(b'"code":', f'"session": "{session.name}", "code":'.encode())
     text = forward(replicas, seal(1, body=body), body=body).json()["result"]["content"][0]["text"]
     assert "there is no session" in text
+
+
+def test_users_of_unix_sockets_are_of_their_own_machine(tmp_path, own):
+    address = str(tmp_path / "socket")
+    replicas = own()
+    config = {**replicas.servers["a"].config, "listen": [f"unix://{address}#/mcp"],
+              "replicas": {**replicas.servers["a"].config["replicas"], "self": "b"}}
+
+    def connect():
+        stream = socket.socket(socket.AF_UNIX)
+        stream.connect(address)
+        return stream
+
+    session = Session(replicas.connect(names="a"))
+    with client.Server(transport="http", config=config):
+        connection = client._http_connection(http_peer.Peer(connect, "localhost"))
+        connection.initialize(wire.MODERN, None)
+        assert "no session" in text_of(call(connection, "1", session.name))
+
+
+# What it carries
+
+
+class Held:
+    """A session at the replica of CONNECTION, and in it a call that ends when it is told to."""
+
+    def __init__(self, connection):
+        self.session = Session(connection)
+        self.folder = pathlib.Path(self.session.shown("import os, time; print(os.getcwd())"))
+        self.begun, self.go = self.folder / "begun", self.folder / "go"
+        for exchange in connection.http.exchanges:  # an idle connection counts for the client
+            exchange.close()
+        connection.http.exchanges.clear()
+
+    def post(self, peer, code="pass", **fields):
+        return peer.post(modern({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
+            "name": "run_python", "arguments": {
+                "code": code, "session": self.session.name, "timeout": 250}}}), fields)
+
+    def begin(self, peer, **fields):
+        """Returns when it runs. Connections that were closed a moment ago may still count."""
+        self.begun.unlink(missing_ok=True)
+        self.go.unlink(missing_ok=True)
+
+        def is_begun():
+            self.exchange = self.post(peer, (
+                "open('begun', 'w').close()\nwhile not os.path.exists('go'):\n    time.sleep(0.01)"),
+                **fields)
+            while not self.begun.exists() and not self.exchange.complete:
+                with contextlib.suppress(TimeoutError):
+                    self.exchange.wait(timeout=0.1)
+            return self.begun.exists()
+
+        assert leftovers.until(is_begun)
+        return self.exchange
+
+    def end(self):
+        self.go.touch()
+        assert self.exchange.wait().status == 200
+        self.exchange.close()
+
+
+def test_a_client_has_its_share_of_connections_whichever_way_they_come(own):
+    replicas = own(limits={"connections_per_client": 4})
+    owner = replicas.connect(names="b")
+    calls = [Held(owner) for _ in range(5)]
+    other = Held(replicas.connect(names="b", principal="bob"))
+    for name, held in zip("acac", calls):
+        held.begin(replicas.peer(name))
+    refused = calls[4].post(replicas.peer("a")).wait()
+    assert refused.status == 503 and "Too many connections" in refused.json()["error"]["message"]
+    assert other.post(replicas.peer("a", "bob")).wait().status == 200
+    for held in calls[:4]:
+        held.exchange.close()
+    assert leftovers.until(lambda: calls[4].post(replicas.peer("a")).wait().status == 200)
+
+
+def test_connections_that_replicas_keep_count_for_nobody(own):
+    """More of them than a client may have."""
+    replicas = own(limits={"connections_per_client": 3})
+    owner = replicas.connect(names="b")
+    calls = [Held(owner) for _ in range(2)]
+    for name in "ac":
+        for held in calls:
+            held.begin(replicas.peer(name))
+        for held in calls:
+            held.end()
+    assert leftovers.until(lambda: calls[0].post(replicas.peer("b")).wait().status == 200)
+
+
+def test_a_session_header_means_nothing_where_requests_stand_alone(shared):
+    session = Session(shared.connect(names="a"), "here = 1")
+    answer = shared.peer("b").post(modern({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "run_python", "arguments": {"code": "print(here)", "session": session.name}}}),
+        {"Mcp-Session-Id": "x"}).wait()
+    assert "output: 1\n" in text_of(answer.messages()[-1]["result"])
+
+
+def test_a_body_that_means_nothing_is_left_out(shared):
+    connection = shared.connect("2025-06-18", names="a")
+    http = shared.peer("b")
+    http.session, http.version = connection.http.session, "2025-06-18"
+    assert http.start("DELETE", http.session_fields(), b"{}").wait().status == 204
 
 
 # A replica that is gone
@@ -359,6 +466,62 @@ def test_a_call_that_a_killed_replica_had_begun_fails_by_name(own, revision):
     kill(replicas.servers["b"])
     error = connection.wait(request)["error"]
     assert "replica b" in error["message"] and "Nobody knows how far it came" in error["message"]
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/json, text/event-stream"])
+def test_a_call_that_a_stopped_replica_had_begun_fails_by_name(own, accept):
+    replicas = own()
+    held = Held(replicas.connect(names="b"))
+    exchange = held.begin(replicas.peer("a"), Accept=accept)
+    replicas.servers["b"].process.send_signal(signal.SIGTERM)
+    answer = exchange.wait().messages()[-1]
+    assert answer["id"] == 5
+    assert "replica b" in answer["error"]["message"]
+
+
+class Impostor:
+    """What listens at the address of b, and gives ANSWER to each request."""
+
+    def __init__(self, stack, answer):
+        self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.answer = answer
+        self.url = "http://127.0.0.1:%d/mcp" % self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                stream, _ = self.listener.accept()
+                with stream, stream.makefile("rb") as lines:
+                    length = 0
+                    while (line := lines.readline()) not in (b"\r\n", b""):
+                        if line.lower().startswith(b"content-length:"):
+                            length = int(line.split(b":")[1])
+                    lines.read(length)
+                    stream.sendall(self.answer)
+
+
+@pytest.mark.parametrize("answer, why", [
+    (b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", "no answer of pyexecd"),
+    (b"HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n", "no answer of pyexecd"),
+    (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<hr>",
+     "no answer of pyexecd"),
+    (b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", "was not executed"),
+])
+def test_what_is_no_answer_is_said_to_be_none(tmp_path, answer, why):
+    with contextlib.ExitStack() as stack:
+        impostor = Impostor(stack, answer)
+        key = tmp_path / "key"
+        key.write_text(SECRET)
+        key.chmod(0o600)
+        server = stack.enter_context(client.Server(transport="http", config={"replicas": {
+            "self": "a", "all": {"a": "http://127.0.0.1:1", "b": impostor.url},
+            "key_file": str(key)}}))
+        shown = server.http_peer().post(modern({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "run_python", "arguments": {"code": "1", "session": "b-" + "0" * 32}}})).wait()
+        message = shown.json()["error"]["message"]
+        assert "replica b" in message and why in message
+        assert ("Nobody knows" in message) == ("executed" not in message)
 
 
 def test_each_call_is_answered_once_or_fails_by_name_when_a_replica_is_killed(own):
@@ -406,6 +569,8 @@ def test_each_call_is_answered_once_or_fails_by_name_when_a_replica_is_killed(ow
     ({"self": "A"}, "self"),
     ({"all": {"a": "http://127.0.0.1:1/mcp"}}, "at least 2 members"),
     ({"all": {"a": "http://127.0.0.1:1", "b": "ftp://127.0.0.1"}}, "all.b"),
+    ({"all": {"a": "http://127.0.0.1:1", "b": "http://127.0.0.1:99999"}}, "all.b"),
+    ({"all": {"a": "http://127.0.0.1:1", "b": "http://127.0.0.1:1"}}, "is the address of a, too"),
     ({"key_file": "/nonexistent"}, "cannot open /nonexistent"),
     ({"key_file": "TOKENS"}, "must hold one secret and nothing else"),
     ({"key_file": "OPEN"}, "others may read"),
@@ -424,3 +589,17 @@ def test_mistakes_are_found_before_the_start(tmp_path, wrong, why):
     shown = subprocess.run([os.environ["PYEXECD"], "--check-config", "--config",
                             str(tmp_path / "config.yaml")], capture_output=True, text=True)
     assert why in shown.stdout + shown.stderr and shown.returncode != 0
+
+
+def test_the_secret_is_no_token(tmp_path):
+    key, tokens, config = (tmp_path / name for name in ("key", "tokens", "config.yaml"))
+    key.write_text(SECRET)
+    tokens.write_text(f"alice sha256:{hashlib.sha256(SECRET.encode()).hexdigest()}\n")
+    config.write_text(json.dumps({"token_file": str(tokens), "replicas": {
+        "self": "a", "key_file": str(key),
+        "all": {"a": "http://127.0.0.1:1", "b": "http://127.0.0.1:2"}}}))
+    for path in (key, tokens, config):
+        path.chmod(0o600)
+    shown = subprocess.run([os.environ["PYEXECD"], "--check-config", "--config", str(config)],
+                           capture_output=True, text=True)
+    assert "holds a token of token_file" in shown.stdout + shown.stderr and shown.returncode != 0

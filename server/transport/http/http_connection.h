@@ -58,9 +58,6 @@ struct http_connection_settings {
      * is no room for it. */
     bool (*admit)(struct http_connection *connection, const char *principal);
 
-    /* The client is the replica NAME. */
-    void (*admit_replica)(struct http_connection *connection, const char *name);
-
     /* It is CLOSED. Called once, possibly below a call to the exchange. */
     void (*closed)(struct http_connection *connection);
 };
@@ -81,6 +78,7 @@ struct http_connection {
     struct http_writer writer;
     bool is_last; /* the connection is not kept after this response */
     bool is_admitted;
+    bool is_forwarded; /* another replica sends the requests: each is admitted for its client */
     bool is_congested; /* the service was told */
 
     /* Time: on clock_seconds; INFINITY while nothing is waited for. */

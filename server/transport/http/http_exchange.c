@@ -68,13 +68,13 @@ bool http_exchange_admit(struct http_exchange *exchange, const char *principal)
     return true;
 }
 
-void http_exchange_admit_replica(struct http_exchange *exchange, const char *name)
+bool http_exchange_admit_forwarded(struct http_exchange *exchange, const char *principal)
 {
     struct http_connection *connection = connection_of(exchange);
 
-    if (!connection->is_admitted)
-        connection->settings.admit_replica(connection, name);
-    connection->is_admitted = true;
+    connection->is_forwarded = true;
+    connection->is_admitted = false;
+    return http_exchange_admit(exchange, principal);
 }
 
 /* Whole responses */

@@ -59,8 +59,9 @@ const char *http_exchange_field(const struct http_exchange *exchange, const char
  * another comes. False: this client has too many connections, and has been told. */
 bool http_exchange_admit(struct http_exchange *exchange, const char *principal);
 
-/* The client is the replica NAME: its connection is no stranger's, and counts for nobody else. */
-void http_exchange_admit_replica(struct http_exchange *exchange, const char *name);
+/* The same for a request of PRINCIPAL that another replica has forwarded. Its connection counts for
+ * another client with the next one, and for nobody between them. */
+bool http_exchange_admit_forwarded(struct http_exchange *exchange, const char *principal);
 
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL
  * where there is no body. The arguments are copied. */

@@ -41,7 +41,8 @@ struct http_forward {
     struct transfer transfer;
     struct curl_slist *fields; /* owned */
     struct buffer received;    /* and not passed on */
-    bool is_sent;              /* from then on the other replica may have begun */
+    size_t searched;           /* bytes of it without the end of an event */
+    unsigned sent;             /* how often: from then on the other replica may have begun */
     bool is_congested;         /* the client does not take its events */
 };
 
@@ -95,14 +96,12 @@ static char *http_forward_error(const struct http_forward *forward, const char *
     return message_error(id, &err, NULL);
 }
 
-/* The request was sent, and there will be no answer, or no more of it. */
-static void http_forward_lose(struct http_forward *forward, const char *reason)
+/* The request was sent, and there will be no answer, or no more of it. PROBLEM says why. */
+static void http_forward_fail(struct http_forward *forward, const char *problem)
 {
     struct http_exchange *exchange = forward->settings.exchange;
-    AUTO_FREE char *message =
-        memory_format("replica %s, which has what this request names, has not answered: %s. Nobody "
-                      "knows how far it came",
-                      forward->settings.replica->name, reason);
+    AUTO_FREE char *message = memory_format("replica %s, which has what this request names, %s",
+                                            forward->settings.replica->name, problem);
     AUTO_FREE char *text = http_forward_error(forward, message);
 
     log_warning("%s", message);
@@ -117,6 +116,14 @@ static void http_forward_lose(struct http_forward *forward, const char *reason)
                          "Bad Gateway: the replica that has this session has not answered");
     }
     http_forward_end(forward, HTTP_FORWARD_ANSWERED);
+}
+
+static void http_forward_lose(struct http_forward *forward, const char *reason)
+{
+    AUTO_FREE char *problem =
+        memory_format("has not answered: %s. Nobody knows how far it came", reason);
+
+    http_forward_fail(forward, problem);
 }
 
 /* The answer */
@@ -159,7 +166,8 @@ static size_t http_forward_on_head(char *bytes, size_t size, size_t count, void 
     return size * count;
 }
 
-/* libcurl's callback: the request is sent next. */
+/* libcurl's callback: the request is sent next; again, where a kept connection turns out to be
+ * lost. */
 static int http_forward_on_sending(void *data, char *to, char *from, int to_port, int from_port)
 {
     struct http_forward *forward = data;
@@ -168,19 +176,24 @@ static int http_forward_on_sending(void *data, char *to, char *from, int to_port
     (void)from;
     (void)to_port;
     (void)from_port;
-    forward->is_sent = true;
+    forward->sent++;
     return CURL_PREREQFUNC_OK;
 }
 
 /* Bytes of the events that have come whole. */
-static size_t http_forward_measure_events(const struct http_forward *forward)
+static size_t http_forward_measure_events(struct http_forward *forward)
 {
     const char *bytes = buffer_bytes(&forward->received);
-    size_t length = buffer_length(&forward->received);
+    const size_t all = buffer_length(&forward->received);
+    const size_t least = forward->searched < 2 ? 2 : forward->searched + 1;
+    size_t length = all;
 
-    while (length >= 2 && (bytes[length - 1] != '\n' || bytes[length - 2] != '\n'))
+    while (length >= least && (bytes[length - 1] != '\n' || bytes[length - 2] != '\n'))
         length--;
-    return length >= 2 ? length : 0;
+    if (length < least)
+        length = 0;
+    forward->searched = all - length;
+    return length;
 }
 
 static void http_forward_begin_stream(struct http_forward *forward)
@@ -215,19 +228,38 @@ void http_forward_drained(struct http_forward *forward)
     curl_easy_pause(forward->transfer.easy, CURLPAUSE_CONT);
 }
 
+/* A request that was repeated when its connection was lost may have been executed before, with the
+ * same seal. */
+static void http_forward_on_refused(struct http_forward *forward)
+{
+    if (forward->sent > 1)
+        http_forward_lose(forward, "its connection was lost");
+    else
+        http_forward_fail(forward, "does not believe this server; the log there says why. The "
+                                   "request was not executed");
+}
+
+/* True for the answers that a pyexecd gives: JSON or nothing, and no redirection. */
+static bool http_forward_is_answer(const struct http_forward *forward, unsigned status)
+{
+    const bool is_known = (status >= 200 && status < 300) || (status >= 400 && status < 600);
+
+    return is_known && (buffer_length(&forward->received) == 0 ||
+                        http_forward_type_is(forward, "application/json"));
+}
+
 /* The whole answer has come. */
 static void http_forward_pass_answer(struct http_forward *forward)
 {
-    const size_t length = buffer_length(&forward->received);
     const unsigned status = http_forward_status(forward);
 
     if (status == FORWARD_SEAL_REFUSED) {
-        http_forward_lose(forward, "it does not believe this server; the log there says why");
-    } else if (length > 0 && !http_forward_type_is(forward, "application/json")) {
-        http_forward_lose(forward, "its answer is no JSON; is it a pyexecd?");
+        http_forward_on_refused(forward);
+    } else if (!http_forward_is_answer(forward, status)) {
+        http_forward_lose(forward, "what it says is no answer of pyexecd; is it one?");
     } else {
         http_cors_respond(forward->settings.names, forward->settings.exchange, status, "",
-                          buffer_bytes(&forward->received), length);
+                          buffer_bytes(&forward->received), buffer_length(&forward->received));
         http_forward_end(forward, HTTP_FORWARD_ANSWERED);
     }
 }
@@ -243,8 +275,8 @@ static void http_forward_on_over(struct transfer *transfer, CURLcode code)
     struct http_forward *forward = CONTAINER_OF(transfer, struct http_forward, transfer);
     const char *reason = transfer->failure[0] ? transfer->failure : curl_easy_strerror(code);
 
-    http_forward_note(forward, code == CURLE_OK || forward->is_sent ? NULL : reason);
-    if (code != CURLE_OK && !forward->is_sent)
+    http_forward_note(forward, code == CURLE_OK || forward->sent ? NULL : reason);
+    if (code != CURLE_OK && forward->sent == 0)
         http_forward_end(forward, HTTP_FORWARD_UNREACHED);
     else if (code != CURLE_OK)
         http_forward_lose(forward, reason);

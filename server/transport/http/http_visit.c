@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/protocol/message.h"
 #include "base/state.h"
+#include "base/text.h"
 #include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
@@ -295,15 +296,25 @@ static struct replica *http_visit_find_owner_in_body(const struct http_visit *vi
     return owner;
 }
 
+/* True when a request goes to the session in its head. GET and DELETE do in any revision. */
+static bool http_visit_names_session(const struct http_exchange *exchange)
+{
+    const struct http_route_headers headers = read_route_headers(exchange);
+
+    return headers.sessions > 0 &&
+           !(http_gate_has_method(exchange, "POST") && http_route_is_alone(&headers));
+}
+
+/* Users of unix sockets have a name on this machine only. */
 static struct replica *http_visit_find_owner(const struct http_visit *visit)
 {
     const struct replicas *replicas = visit->endpoint->replicas;
     unsigned sessions = 0;
     const char *session = http_exchange_field(visit->exchange, "Mcp-Session-Id", &sessions);
 
-    if (!replicas || visit->is_sealed)
+    if (!replicas || visit->is_sealed || visit->exchange->peer->family == AF_UNIX)
         return NULL;
-    if (sessions > 0)
+    if (http_visit_names_session(visit->exchange))
         return sessions == 1 ? replicas_find(replicas, session) : NULL;
     return visit->exchange->body_length > 0 ? http_visit_find_owner_in_body(visit) : NULL;
 }
@@ -353,9 +364,8 @@ static void http_visit_refuse_seal(struct http_visit *visit, const char *problem
 static bool http_visit_enter(struct http_visit *visit)
 {
     if (visit->is_sealed)
-        http_exchange_admit_replica(visit->exchange, visit->seal.from);
-    return visit->is_sealed ||
-           http_exchange_admit(visit->exchange, needs_token(visit) ? visit->check.principal : NULL);
+        return http_exchange_admit_forwarded(visit->exchange, visit->check.principal);
+    return http_exchange_admit(visit->exchange, needs_token(visit) ? visit->check.principal : NULL);
 }
 
 static void http_visit_serve(struct http_visit *visit)
@@ -461,6 +471,18 @@ void http_visit_begin(struct http_endpoint *endpoint, struct http_exchange *exch
         http_visit_admit(visit);
 }
 
+/* What is wrong with the principal of a seal; NULL: nothing. A replica that asks for no token,
+ * where this one does, lets in whom this one does not. */
+static const char *http_visit_check_sealed(const struct http_visit *visit)
+{
+    const char *principal = visit->seal.principal;
+
+    if (visit->endpoint->authority &&
+        (peer_is_anonymous(principal) || text_starts_with(principal, PEER_USER_PREFIX)))
+        return "its client has shown no token, and this server asks for one";
+    return NULL;
+}
+
 void http_visit_begin_sealed(struct http_endpoint *endpoint, struct http_exchange *exchange,
                              const char *seal)
 {
@@ -468,6 +490,8 @@ void http_visit_begin_sealed(struct http_endpoint *endpoint, struct http_exchang
     const char *problem = replicas_open_seal(endpoint->replicas, seal, &visit->seal);
 
     visit->is_sealed = true;
+    if (!problem)
+        problem = http_visit_check_sealed(visit);
     snprintf(visit->check.principal, sizeof visit->check.principal, "%s", visit->seal.principal);
     if (problem)
         http_visit_refuse_seal(visit, problem);

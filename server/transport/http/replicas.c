@@ -48,7 +48,6 @@ struct replicas *replicas_new(struct ev_loop *loop, const char *self,
     if (curl_library_load(err) < 0)
         return NULL;
     replicas = NEW(struct replicas);
-    replicas->loop = loop;
     snprintf(replicas->self, sizeof replicas->self, "%s", self);
     replicas_derive_key(replicas, secret);
     list_init(&replicas->others);
@@ -155,8 +154,20 @@ static void replicas_digest(const struct http_exchange *exchange,
         digest_add_string(&digest, field->value);
     }
     digest_add_string(&digest, NULL);
-    digest_add(&digest, exchange->body_length ? exchange->body : "", exchange->body_length);
+    if (strcmp(exchange->head.method, "POST") == 0) /* no other body means anything, or is sent */
+        digest_add(&digest, exchange->body_length ? exchange->body : "", exchange->body_length);
     digest_finish(&digest, ret);
+}
+
+/* A clock that was far ahead when we began was set since: the others count from our epoch, which
+ * may not lie ahead. They have taken none that was further ahead than both clocks may differ. */
+static int64_t replicas_epoch(struct replicas *replicas)
+{
+    const int64_t now = replicas_now();
+
+    if (replicas->epoch > now + INT64_C(2000) * REPLICAS_SKEW_SECONDS)
+        replicas->epoch = now;
+    return replicas->epoch;
 }
 
 char *replicas_seal(struct replicas *replicas, const struct replica *replica,
@@ -164,7 +175,7 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
 {
     struct replica_seal seal = {
         .made = replicas_now() / 1000,
-        .epoch = replicas->epoch,
+        .epoch = replicas_epoch(replicas),
         .number = ++replicas->last_number,
     };
 
@@ -176,10 +187,10 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
 }
 
 /* False for a SEAL from before this process, too: it does not know what an earlier one has taken.
- */
-static bool replicas_is_recent(const struct replicas *replicas, const struct replica_seal *seal)
+ * An epoch behind the seal would refuse all that its sender makes after its next start. */
+static bool replicas_is_recent(struct replicas *replicas, const struct replica_seal *seal)
 {
-    return seal->made >= replicas->epoch / 1000 &&
+    return seal->made >= replicas_epoch(replicas) / 1000 && seal->epoch / 1000 <= seal->made &&
            llabs(replicas_now() / 1000 - seal->made) <= REPLICAS_SKEW_SECONDS;
 }
 

@@ -26,7 +26,6 @@ struct replica {
 };
 
 struct replicas {
-    struct ev_loop *loop; /* borrowed */
     char self[REPLICA_NAME_BYTES];
     unsigned char key[DIGEST_KEY_BYTES];
     struct list others;          /* of struct replica: owned */
@@ -36,7 +35,7 @@ struct replicas {
     const char *last_problem; /* why the last seal that was refused was; NULL: none was */
 };
 
-/* SELF: our name. SECRET: what all replicas have and nobody else. -1 with ERR without libcurl. */
+/* SELF: our name. SECRET: what all replicas have and nobody else. NULL with ERR without libcurl. */
 struct replicas *replicas_new(struct ev_loop *loop, const char *self,
                               const unsigned char secret[static DIGEST_BYTES], struct error *err);
 
