@@ -262,10 +262,11 @@ def seal(number, secret=SECRET, fields=FIELDS, body=BODY, **more):
     """What replica a puts before a request to b."""
     key = hashlib.sha256(b"+pyexecd forwarded requests\0" +
                          hashlib.sha256(secret.encode()).digest()).digest()
+    now = int(time.time() * 1000)
     parts = ["POST", *itertools.chain(*fields)]
     digest = hashlib.sha256(b"".join(b"+" + part.encode() + b"\0" for part in parts) + b"-" + body)
-    payload = {"from": "a", "to": "b", "principal": "alice", "made": int(time.time()),
-               "epoch": int(time.time()) * 1000, "number": number,
+    payload = {"from": "a", "to": "b", "principal": "alice", "made": now // 1000,
+               "epoch": now, "number": number,
                "digest": digest.hexdigest(), **more}
     text = base64_url(json.dumps(payload).encode())
     return f"v1.{text}.{base64_url(hmac.digest(key, text.encode(), 'sha256'))}"
