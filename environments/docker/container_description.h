@@ -11,8 +11,8 @@
 
 #define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
 
-/* Directly below the root: a script may be able to rename any other directory, and so to put one of
- * its own in the place of a mount. */
+/* They lie directly below the root, since a script may be able to rename any other directory, and
+ * so to put one of its own in the place of a mount. */
 #define DOCKER_INIT    "/.pyexecd-init"
 #define DOCKER_STREAMS "/.pyexecd-streams" /* the socket of direct_streams.h */
 

@@ -39,7 +39,7 @@ struct direct_streams {
     void (*output)(struct direct_streams *streams, enum frame_stream stream, const char *data,
                    size_t length);
 
-    /* Takes what comes over the wire; all that was printed before has come. */
+    /* Takes DATA of the wire, after all output from before it. */
     void (*said)(struct direct_streams *streams, const char *data, size_t length);
 
     bool is_plain; /* the program prints to the engine */
@@ -51,8 +51,8 @@ struct direct_streams {
     int socket;                    /* owned: listens, or is connected to the init; or -1 */
     int pipes[FRAME_STREAMS];      /* owned: to read from; or -1 */
     int tools;                     /* owned: has not been sent yet; or -1 */
-    struct buffer unsaid;          /* of what the init is told */
-    ev_io room;                    /* for more of that */
+    struct buffer unsaid;          /* orders for the init */
+    ev_io room;                    /* for more orders */
     ev_io watchers[FRAME_STREAMS]; /* of the pipes */
     ev_io socket_watcher;
 };

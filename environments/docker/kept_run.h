@@ -51,5 +51,5 @@ enum kept_try {
     KEPT_TRY_NONE,    /* the container is no good */
 };
 
-/* What comes after STEP, whose run TREE never began and has ended. */
+/* The next step after STEP, whose run TREE has ended and never begun. */
 enum kept_try kept_try_next(enum kept_try step, const struct docker_tree *tree);

@@ -92,8 +92,8 @@ bool docker_tree_needs_tools(const struct docker_tree *tree)
     return tree->has_tools && tree->site->has_sockets;
 }
 
-/* What it does not take gets no answer, and it ends after a while. The buffer has room for one
- * script (PYTHON_CODE_BYTES). */
+/* An init that does not take all of DATA gives no answer, and ends after a while. The buffer has
+ * room for one script (PYTHON_CODE_BYTES). */
 static void docker_tree_tell(struct docker_tree *tree, const char *data, size_t length)
 {
     struct error ignored = ERROR_INIT;

@@ -113,7 +113,7 @@ static bool connection_is_idle(const struct connection *connection)
     return connection->kind == CONNECTION_HTTP && connection->http.state == HTTP_CONNECTION_IDLE;
 }
 
-/* What another replica keeps open between two requests is nobody's. */
+/* A connection that another replica keeps open between two requests is nobody's. */
 static bool connection_is_known(const struct connection *connection)
 {
     return !connection->waiting &&

@@ -187,7 +187,7 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
 }
 
 /* False for a SEAL from before this process, too: it does not know what an earlier one has taken.
- * An epoch behind the seal would refuse all that its sender makes after its next start. */
+ * An epoch later than its seal would make us refuse all seals after its sender's next start. */
 static bool replicas_is_recent(struct replicas *replicas, const struct replica_seal *seal)
 {
     return seal->made >= replicas_epoch(replicas) / 1000 && seal->epoch / 1000 <= seal->made &&
