@@ -18,6 +18,7 @@ import pathlib
 import re
 import shutil
 import signal
+import string
 import subprocess
 import sys
 import tempfile
@@ -265,6 +266,7 @@ class Copy:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pyexecd-test-"))
         self.source = self.folder / "source"
         self.home = self.folder / "home"
+        self.places = iter(string.ascii_lowercase)
         for path in [*(ROOT / part for part in self.PARTS), *self.programs(), ROOT / ".deps/tools/bin/uv"]:
             if path.exists():
                 self.add(path, self.source / path.relative_to(ROOT))
@@ -296,7 +298,7 @@ class Copy:
         """STAGE as that user runs it, in the copy."""
         command = [word.replace(str(RESULTS), str(self.home)) for word in stage.command]
         # Its own, as another stage may run beside it; the path of a socket is at most 107 bytes.
-        short = f"--basetemp={self.home}/{stage.name[0]}"
+        short = f"--basetemp={self.home}/{next(self.places)}"
         return Stage(
             stage.name, stage.title, [*AS_NOBODY, *command, short],
             result=self.home / f"{stage.name}.xml", accepted=stage.accepted, cwd=self.source,
