@@ -327,22 +327,32 @@ def test_a_forwarded_request_is_not_forwarded_again(own):
     assert "there is no session" in text
 
 
-def test_users_of_unix_sockets_are_of_their_own_machine(tmp_path, own):
-    address = str(tmp_path / "socket")
-    replicas = own()
-    config = {**replicas.servers["a"].config, "listen": [f"unix://{address}#/mcp"],
-              "replicas": {**replicas.servers["a"].config["replicas"], "self": "b"}}
+def test_users_of_unix_sockets_are_of_their_own_machine(tmp_path):
+    key = tmp_path / "key"
+    key.write_text(SECRET)
+    key.chmod(0o600)
+    everyone = {name: f"http://127.0.0.1:{ports.free_port()}/mcp" for name in "ab"}
 
-    def connect():
-        stream = socket.socket(socket.AF_UNIX)
-        stream.connect(address)
-        return stream
+    def start(name):
+        return client.Server(transport="http", config={
+            "listen": [everyone[name], f"unix://{tmp_path}/{name}#/mcp"],
+            "sessions": {"number": 8},
+            "replicas": {"self": name, "all": everyone, "key_file": str(key)}})
 
-    session = Session(replicas.connect(names="a"))
-    with client.Server(transport="http", config=config):
-        connection = client._http_connection(http_peer.Peer(connect, "localhost"))
+    def connect(name):
+        def connect_stream():
+            stream = socket.socket(socket.AF_UNIX)
+            stream.connect(str(tmp_path / name))
+            return stream
+
+        connection = client._http_connection(http_peer.Peer(connect_stream, "localhost"))
         connection.initialize(wire.MODERN, None)
-        assert "no session" in text_of(call(connection, "1", session.name))
+        return connection
+
+    with start("a"), start("b"):
+        session = Session(connect("a"))
+        assert session.shown("print('here')") == "here"
+        assert "no session" in text_of(call(connect("b"), "1", session.name))
 
 
 # What it carries
