@@ -165,9 +165,9 @@ static const char *job_ask_aside(struct invocation *invocation, struct invocatio
     return why_not;
 }
 
-static void job_withdraw_aside(struct invocation *invocation)
+static void job_withdraw_aside(struct invocation *invocation, struct invocation_aside *aside)
 {
-    aside_withdraw(&job_of(invocation)->aside);
+    aside_withdraw(&job_of(invocation)->aside, aside);
 }
 
 /* The end of a round */
@@ -404,7 +404,7 @@ void job_free(struct job *job)
         return;
     caller = job->invocation.caller;
     ev_timer_stop(job->server->loop, &job->stay);
-    aside_withdraw(&job->aside);
+    aside_end(&job->aside);
     rounds_deinit(job);
     invocation_deinit(&job->invocation);
     tool_caller_unref(caller);
@@ -425,9 +425,11 @@ void job_leave_after(struct job *job, double seconds, void (*leave)(struct job *
 
 void job_leave(struct job *job, struct job_keeper *keeper)
 {
+    static const char left[] = "a person has to approve it, and the client has left the request";
+
     ev_timer_stop(job->server->loop, &job->stay);
     job->invocation.wants_output = false;
-    aside_give_up(&job->aside, "a person has to approve it, and the client has left the request");
+    aside_give_up(&job->aside, left, left);
     job->request->job = NULL;
     job->request = NULL;
     job->keeper = keeper;

@@ -166,10 +166,10 @@ const char *invocation_ask_aside(struct invocation *invocation, struct invocatio
     return "a person has to approve it, and nobody can be asked here";
 }
 
-void invocation_withdraw_aside(struct invocation *invocation)
+void invocation_withdraw_aside(struct invocation *invocation, struct invocation_aside *aside)
 {
     if (invocation->withdraw_aside)
-        invocation->withdraw_aside(invocation);
+        invocation->withdraw_aside(invocation, aside);
 }
 
 void invocation_ask_page(struct invocation *invocation, const char *key, const char *message,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/outcome.h"
 #include "server/tools/caller.h"
 #include "server/tools/registry.h"
@@ -70,6 +71,10 @@ struct invocation_aside {
     /* ANSWER is the result of elicitation/create, borrowed. NULL: there is none, because of WHY_NOT
      * (static storage). Never from inside invocation_ask_aside. */
     void (*answered)(struct invocation_aside *aside, const json_t *answer, const char *why_not);
+
+    /* Of who asks, while the questions of others come first. */
+    struct list link;
+    json_t *question; /* owned; or NULL */
 };
 
 enum invocation_phase {
@@ -116,7 +121,7 @@ struct invocation {
      * asked. */
     const char *(*ask_aside)(struct invocation *invocation, struct invocation_aside *aside,
                              json_t *question);
-    void (*withdraw_aside)(struct invocation *invocation);
+    void (*withdraw_aside)(struct invocation *invocation, struct invocation_aside *aside);
 
     /* The end of a pending invocation. ERR: the work could not be done; else NULL. */
     void (*done)(struct invocation *invocation, const struct error *err);
@@ -197,11 +202,12 @@ void invocation_ask_page(struct invocation *invocation, const char *key, const c
 /* Tells the client of a pending INVOCATION that its user is done with the page ID. */
 void invocation_finish_page(struct invocation *invocation, const char *id);
 
-/* Asks the client's user to fill in a form while INVOCATION goes on, one at a time. NULL: ASIDE is
- * answered, unless it is withdrawn. Else why the client is not asked; static storage. */
+/* Asks the client's user to fill in a form while INVOCATION goes on; questions of several ASIDEs
+ * come one after the other. NULL: ASIDE is answered, unless it is withdrawn, which it is before it
+ * ends. Else why the client is not asked; static storage. */
 const char *invocation_ask_aside(struct invocation *invocation, struct invocation_aside *aside,
                                  const char *message, json_t *schema);
-void invocation_withdraw_aside(struct invocation *invocation);
+void invocation_withdraw_aside(struct invocation *invocation, struct invocation_aside *aside);
 
 /* The answer to the question KEY: the result of its method, an object; NULL: none yet. Borrowed. */
 const json_t *invocation_answer(const struct invocation *invocation, const char *key);

@@ -238,6 +238,32 @@ def test_one_yes_counts_for_all_programs_of_run_many():
         assert "call these tools, with any arguments:\n\n- test.write\n" in asked["message"]
 
 
+@pytest.mark.parametrize("revision", ASKING)
+def test_programs_of_run_many_ask_one_after_the_other(revision):
+    """Each by itself; and who is cancelled asks no more."""
+    with serve(capabilities=ELICITATION, revision=revision, run_many=True) as server:
+        arguments = {"code": TRY + "def main(text):\n    return attempt(text)\n", "inputs": list("abc"), "parallel": 3}
+        request = server.start_tool("run_many", arguments)
+        for answer in ("yes", "no", "yes"):
+            question = server.receive(60)
+            server.send({"jsonrpc": "2.0", "id": question["id"], "result": accept(answer)})
+        answers = server.wait(request)["result"]["structuredContent"]["results"]
+        assert sum("Denied" in entry["result"]["stdout"] for entry in answers) == 1, answers
+        request = server.start_tool("run_many", arguments)
+        question = server.receive(60)
+        server.cancel(request)
+        assert server.receive(60)["params"]["requestId"] == question["id"]
+        assert run(server, "print(attempt())", accept("yes"))[0]["success"]
+
+
+@pytest.mark.parametrize("arguments", [{"code": "def main(x):\n    return 1\n#\0\n#\nprint(1)", "inputs": [1]},
+                                       {"programs": ["print(1)", "#\0\n#\nprint(1)"]}], ids=["code", "programs"])
+def test_code_of_which_a_person_would_see_a_part_is_refused(arguments):
+    with serve(capabilities=ELICITATION, run_many=True) as server:
+        answer = server.call_tool("run_many", arguments)
+        assert answer["isError"] and "the code has a NUL character" in answer["content"][0]["text"]
+
+
 def test_one_yes_counts_for_all_code_blocks_and_names_the_tools_of_each():
     with serve_modern(code_blocks={}) as server:
         codes = "print(1)", TRY + "print(attempt())", TRY + "print(attempt('y'))"

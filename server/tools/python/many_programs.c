@@ -9,6 +9,14 @@
 
 enum { MANY_PROGRAMS_TEXT_BYTES = 1 << 30 };
 
+/* A person who approves sees what comes before it only. */
+static int many_programs_refuse_nul(const json_t *code, struct error *err)
+{
+    if (strlen(json_string_value(code)) == json_string_length(code))
+        return 0;
+    return error_set(err, ERROR_INVALID_ARGUMENTS, "the code has a NUL character");
+}
+
 /* One program for all inputs. */
 static int many_programs_read_code(struct many_programs *programs, const json_t *arguments,
                                    struct error *err)
@@ -18,6 +26,8 @@ static int many_programs_read_code(struct many_programs *programs, const json_t 
     programs->inputs = json_object_get(arguments, "inputs");
     if (!code || !programs->inputs)
         return error_set(err, ERROR_INVALID_ARGUMENTS, "give either code and inputs, or programs");
+    if (many_programs_refuse_nul(code, err) < 0)
+        return -1;
     code_cleaning_do(&programs->code, json_string_value(code), json_string_length(code));
     if (!main_call_is_possible(programs->code.text, programs->code.length))
         return error_set(err, ERROR_INVALID_ARGUMENTS,
@@ -28,11 +38,17 @@ static int many_programs_read_code(struct many_programs *programs, const json_t 
 
 int many_programs_read(struct many_programs *programs, const json_t *arguments, struct error *err)
 {
+    const json_t *program;
+    size_t i;
+
     *programs = (struct many_programs){.programs = json_object_get(arguments, "programs")};
     if (!programs->programs)
         return many_programs_read_code(programs, arguments, err);
     if (json_object_get(arguments, "code") || json_object_get(arguments, "inputs"))
         return error_set(err, ERROR_INVALID_ARGUMENTS, "give either code and inputs, or programs");
+    json_array_foreach (programs->programs, i, program)
+        if (many_programs_refuse_nul(program, err) < 0)
+            return -1;
     programs->count = json_array_size(programs->programs);
     return 0;
 }

@@ -84,7 +84,7 @@ static void python_sender_withdraw(struct script_sender *script_sender)
     struct python_sender *sender = python_sender_of(script_sender);
 
     sender->question = NULL;
-    invocation_withdraw_aside(sender->invocation);
+    invocation_withdraw_aside(sender->invocation, &sender->aside);
 }
 
 /* The answer */
