@@ -1,6 +1,5 @@
 #include "base/starter/starter.h"
 
-#include "base/descriptors.h"
 #include "base/memory.h"
 #include "base/starter/starter_archive.h"
 
@@ -121,14 +120,6 @@ char **starter_lend_tools(int tools, char **variables)
     copy = starter_copy(variables, &end);
     copy[end] = memory_format(TOOLS_VARIABLE "%d", STARTER_TOOLS);
     return copy;
-}
-
-bool starter_send_tools(int gate, int tools)
-{
-    static const char mark = STARTER_TOOLS_FOLLOW;
-
-    return descriptors_send(gate, &mark, 1, NULL, 0) == 1 &&
-           descriptors_send(gate, "", 1, &tools, 1) == 1;
 }
 
 char **starter_lend_library(const char *path, char **variables)
