@@ -34,7 +34,7 @@ static void test_each_input_has_a_program(void **state)
 
 static void test_a_program_is_run_as_it_is(void **state)
 {
-    AUTO_JSON json_t *arguments = json_pack("{s:[s, s%]}", "programs", "first", "a\0b", (size_t)3);
+    AUTO_JSON json_t *arguments = json_pack("{s:[s, s]}", "programs", "first", "a\nb");
     struct many_programs programs;
     struct error err = ERROR_INIT;
     AUTO_FREE char *program = NULL;
@@ -44,7 +44,7 @@ static void test_a_program_is_run_as_it_is(void **state)
     assert_int_equal(many_programs_read(&programs, arguments, &err), 0);
     program = many_programs_make(&programs, 1, &length);
     assert_int_equal(length, 3);
-    assert_memory_equal(program, "a\0b", 3);
+    assert_memory_equal(program, "a\nb", 3);
     many_programs_deinit(&programs);
 }
 
@@ -65,11 +65,29 @@ static void test_a_person_sees_all_and_no_code_looks_like_an_input(void **state)
     many_programs_deinit(&programs);
 }
 
+static void test_code_with_a_nul_is_refused(void **state)
+{
+    AUTO_JSON json_t *programs = json_pack("{s:[s, s%]}", "programs", "first", "a\0b", (size_t)3);
+    AUTO_JSON json_t *code =
+        json_pack("{s:s%, s:[i]}", "code", "def main(x):\n    pass\n#\0", (size_t)24, "inputs", 1);
+    struct many_programs read;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct error err = ERROR_INIT;
+
+        assert_int_equal(many_programs_read(&read, i ? code : programs, &err), -1);
+        assert_string_equal(err.message, "the code has a NUL character");
+        many_programs_deinit(&read);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_input_has_a_program),
         cmocka_unit_test(test_a_program_is_run_as_it_is),
+        cmocka_unit_test(test_code_with_a_nul_is_refused),
         cmocka_unit_test(test_a_person_sees_all_and_no_code_looks_like_an_input),
     };
 
