@@ -7,14 +7,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 int fd_set_nonblocking(int fd, struct error *err)
 {
-    int flags = fcntl(fd, F_GETFL);
+    int is_nonblocking = 1;
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-        return error_set_errno(err, errno, "fcntl");
+    if (ioctl(fd, FIONBIO, &is_nonblocking) < 0)
+        return error_set_errno(err, errno, "ioctl");
     return 0;
 }
 

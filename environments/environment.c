@@ -290,6 +290,15 @@ const char *environment_kernel(const struct environment *environment)
     return json_object_get_string(environment->definition, "kernel");
 }
 
+const char *environment_lacks_tools(const struct environment *environment)
+{
+    char *const *tools = environment->settings.tools;
+
+    if (!tools || !*tools || !environment->ops->lacks_sockets)
+        return NULL;
+    return environment->ops->lacks_sockets(environment);
+}
+
 /* Its life */
 
 void environment_init(struct environment *environment, const struct environment_ops *ops,

@@ -86,7 +86,8 @@ struct environment_kind {
 /* Other machines, which have places of their own for runs. Embedded in the object of such machines.
  */
 struct environment_machines {
-    unsigned places; /* runs at a time */
+    const char *name; /* by which the operator knows them */
+    unsigned places;  /* runs at a time */
 };
 
 /* The functions of one environment; by its kind. */
@@ -150,6 +151,9 @@ struct environment_ops {
     /* Describes the Python, the places and networks of scripts and the packages, for a person who
      * has to approve: "Network: none". An array of strings, each one line. New reference. */
     json_t *(*reach)(const struct environment *environment);
+
+    /* See environment_lacks_tools. NULL: sockets come to its scripts. */
+    const char *(*lacks_sockets)(const struct environment *environment);
 
     /* The last run has released it. May be NULL. */
     void (*rest)(struct environment *environment);
@@ -244,6 +248,11 @@ int environment_put_files(const struct environment *environment,
 
 /* The Jupyter kernel that executes the cells of its sessions; NULL: its Python does. Borrowed. */
 const char *environment_kernel(const struct environment *environment);
+
+/* The reason why scripts of ENVIRONMENT cannot call the tools that it has: no socket of this
+ * machine comes to them (script_tools.h). NULL: they can, as far as is known, or it has none.
+ * Static storage: "its engine is reached by TCP". */
+const char *environment_lacks_tools(const struct environment *environment);
 
 /* Starts to execute the script of REQUEST in a prepared ENVIRONMENT. LISTENER is called later,
  * never from inside. NULL with ERR when the script cannot be started. */

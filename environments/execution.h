@@ -34,7 +34,8 @@ struct execution_request {
     const char *text;      /* that code once more, if it is to be executed by -c: it is <string> in
                               its tracebacks then, and no file; or NULL */
     const char *code_file; /* where a private file with the same code may be made, if the caller has
-                              asked for such a file; it is removed with the run; or NULL */
+                              asked for such a file; it is removed with the run. With a program
+                              names of private files begin so. Or NULL */
     const char *program;   /* instead of code: a program that the interpreter executes, by -c or
                               laid over `script` as code is ... */
     int input;             /* ... with this socket as its standard input; or NULL and 0 */

@@ -122,17 +122,19 @@ static void run_on_shown(struct turn *turn)
     run_finish(run_of(turn), &turn->execution_end);
 }
 
-static void run_on_listed(struct turn *turn)
+static void run_on_measured(struct directory_watch *watch)
 {
+    struct turn *turn = CONTAINER_OF(watch, struct turn, growth);
     const struct process_end *end = &turn->execution_end;
 
     run_judge(run_of(turn));
     turn_show(turn, end->returncode == 0 && !end->survivors);
 }
 
-static void run_on_measured(struct directory_watch *watch)
+static void run_on_listed(struct turn *turn)
 {
-    turn_list(CONTAINER_OF(watch, struct turn, growth));
+    if (directory_watch_finish(&turn->growth, turn->look.now) == OUTCOME_READY)
+        run_on_measured(&turn->growth);
 }
 
 /* True while the code of RUN would be delivered as it was. */
@@ -173,7 +175,7 @@ static void run_on_ended(struct execution_listener *listener, const struct proce
     if (run_is_cancelled(run)) {
         run_judge(run);
         run_on_shown(&run->turn);
-    } else if (directory_watch_finish(&run->turn.growth) == OUTCOME_READY) {
+    } else {
         turn_list(&run->turn);
     }
 }
@@ -198,8 +200,7 @@ static int run_start_execution(struct run *run)
         .imports = run->request.imports,
         .owner = run->owner,
         .tools = run->turn.tools ? run->turn.tools->descriptor : 0,
-        .timeout =
-            run->turn.tools ? run->request.environment->settings.max_timeout : run->request.timeout,
+        .timeout = turn_longest(&run->turn, run->request.timeout),
     };
 
     run->turn.execution =
@@ -233,11 +234,12 @@ static void run_on_founded(struct directory_watch *watch)
     run_go_on(CONTAINER_OF(watch, struct run, turn.growth));
 }
 
-/* The files are known; their size is measured on its own. */
+/* The files are known; if they are many, their size is measured on its own. */
 static void run_on_looked(struct turn *turn)
 {
     directory_look_note(&turn->look);
-    if (directory_watch_begin(&turn->growth, &run_of(turn)->claim) == OUTCOME_READY)
+    if (directory_watch_begin(&turn->growth, &run_of(turn)->claim, turn->look.before) ==
+        OUTCOME_READY)
         run_go_on(run_of(turn));
 }
 

@@ -51,8 +51,10 @@ struct script_tools_ops {
     /* Code of SENDER (borrowed; or NULL) begins its turn: calls are possible, and count anew. */
     void (*begin)(struct script_tools *tools, struct script_sender *sender);
 
-    /* The sender goes, and the code stays: nobody is asked any more. */
-    void (*orphan)(struct script_tools *tools);
+    /* The code is to end: what is pending is withdrawn, and nobody is asked any more. The script is
+     * told at the end of its turn only, because an answer would let it go on before an interrupt
+     * reaches it. */
+    void (*interrupt)(struct script_tools *tools);
 
     /* The turn is over: what is pending is cancelled. The account of its calls, or NULL if there
      * were none; new reference. Harmless when no turn has begun. */

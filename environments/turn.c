@@ -30,6 +30,11 @@ static void turn_set_deadline(struct turn *turn, double seconds)
     ev_timer_start(turn->loop, &turn->deadline);
 }
 
+double turn_longest(const struct turn *turn, double seconds)
+{
+    return turn->tools ? turn->environment->settings.max_timeout + TURN_PATIENCE_SECONDS : seconds;
+}
+
 void turn_start_deadline(struct turn *turn, double seconds)
 {
     ev_now_update(turn->loop);
@@ -104,6 +109,12 @@ static void turn_begin_tools(struct turn *turn)
     turn->tools->waits = turn_on_waits;
     turn->tools->data = turn;
     turn->tools->ops->begin(turn->tools, turn->sender);
+}
+
+static void turn_interrupt_tools(struct turn *turn)
+{
+    if (turn->tools)
+        turn->tools->ops->interrupt(turn->tools);
 }
 
 /* Once for each turn: the account of an end that comes later has no calls. */
@@ -260,14 +271,14 @@ void turn_interrupt(struct turn *turn)
     turn->end = RUN_TIMED_OUT;
     ev_now_update(turn->loop);
     turn_set_state(turn, TURN_INTERRUPTED);
+    turn_interrupt_tools(turn);
     turn->execution->interrupt(turn->execution);
 }
 
 void turn_orphan(struct turn *turn)
 {
     turn->sender = NULL;
-    if (turn->tools)
-        turn->tools->ops->orphan(turn->tools);
+    turn_interrupt_tools(turn);
 }
 
 void turn_stop(struct turn *turn, enum run_end end)

@@ -105,7 +105,7 @@ void turn_renew(struct turn *turn);
 /* Looks at the directory; `looked` comes, perhaps from inside. */
 void turn_look(struct turn *turn);
 
-/* The sender goes, and the code stays. */
+/* The sender goes, and the code is to end. */
 void turn_orphan(struct turn *turn);
 
 /* The code begins to work. Its deadline starts after SECONDS; 0: with turn_start_deadline. While it
@@ -114,6 +114,10 @@ void turn_work(struct turn *turn, double seconds);
 
 /* The code has begun: its deadline starts, unless it waits for a tool by now. */
 void turn_begin_deadline(struct turn *turn, double seconds);
+
+/* The seconds after which code that has SECONDS is at an end, however long it waits for tools and
+ * people. */
+double turn_longest(const struct turn *turn, double seconds);
 
 /* Starts the deadline of the code anew. */
 void turn_start_deadline(struct turn *turn, double seconds);

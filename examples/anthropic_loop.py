@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A loop around Anthropic's SDK in which Claude runs Python.
 
-    pip install anthropic
-    ANTHROPIC_API_KEY=... python3 anthropic_loop.py MODEL 'What is the 100th prime number?'
+    pip install anthropic dist/pyexecd-*.whl
+    ANTHROPIC_API_KEY=... python3 examples/anthropic_loop.py MODEL 'What is the 100th prime number?'
 
 All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
 answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.

@@ -47,6 +47,8 @@ def main():
             sys.exit(str(error))
     sys.stdout.write(result["stdout"])
     sys.stderr.write(result["stderr"])
+    if result["error"]:
+        print(result["error"], file=sys.stderr)
     sys.exit(0 if result["success"] else 1)
 
 

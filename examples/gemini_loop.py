@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A loop around Google's SDK in which Gemini runs Python.
 
-    pip install google-genai
-    GEMINI_API_KEY=... python3 gemini_loop.py MODEL 'What is the 100th prime number?'
+    pip install google-genai dist/pyexecd-*.whl
+    GEMINI_API_KEY=... python3 examples/gemini_loop.py MODEL 'What is the 100th prime number?'
 
 All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
 answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.

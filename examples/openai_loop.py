@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A loop around OpenAI's SDK in which a model runs Python.
 
-    pip install openai
-    OPENAI_API_KEY=... python3 openai_loop.py MODEL 'What is the 100th prime number?'
+    pip install openai dist/pyexecd-*.whl
+    OPENAI_API_KEY=... python3 examples/openai_loop.py MODEL 'What is the 100th prime number?'
 
 All calls of a client work in one directory, so what one call writes, the next one reads. A call that fails has an
 answer, too, and the model reads what went wrong. PYEXECD names another program than the installed one.

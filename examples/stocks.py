@@ -24,8 +24,8 @@ def main():
     prices = pathlib.Path(__file__).with_name("stocks.csv").read_text("utf-8")
     with Client(*sys.argv[1:]) as client:
         result = client.run_python(CODE, files=[{"path": "stocks.csv", "text": prices}])
-        print(result["stdout"] or result["stderr"], end="")
-        sys.exit(not result["success"])
+        print(result["stdout"], end="")
+        sys.exit(None if result["success"] else result["stderr"] or result["error"])
 
 
 if __name__ == "__main__":

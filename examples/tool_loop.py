@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A function-calling loop without an SDK: any model behind OpenAI's chat completions runs Python.
 
-    OPENAI_API_KEY=... python3 tool_loop.py MODEL 'What is the 100th prime number?'
+    pip install dist/pyexecd-*.whl
+    OPENAI_API_KEY=... python3 examples/tool_loop.py MODEL 'What is the 100th prime number?'
 
 OPENAI_BASE_URL names another server with the same API, such as one of vLLM or Ollama; PYEXECD another program than the
 installed one. All calls of a client work in one directory, so what one call writes, the next one reads. A call that

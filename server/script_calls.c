@@ -33,7 +33,12 @@ struct script_offer {
     size_t bytes;
 };
 
-enum script_call_state { SCRIPT_CALL_ASKED, SCRIPT_CALL_QUEUED, SCRIPT_CALL_QUESTION };
+enum script_call_state {
+    SCRIPT_CALL_ASKED,
+    SCRIPT_CALL_QUEUED,
+    SCRIPT_CALL_QUESTION,
+    SCRIPT_CALL_WITHDRAWN
+};
 
 struct script_call {
     struct list link;
@@ -46,9 +51,11 @@ struct script_call {
 };
 
 static const struct state script_call_states[] = {
-    [SCRIPT_CALL_ASKED] = {"asked", 1 << SCRIPT_CALL_QUEUED},
-    [SCRIPT_CALL_QUEUED] = {"queued", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_QUESTION},
-    [SCRIPT_CALL_QUESTION] = {"question", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_QUEUED},
+    [SCRIPT_CALL_ASKED] = {"asked", 1 << SCRIPT_CALL_QUEUED | 1 << SCRIPT_CALL_WITHDRAWN},
+    [SCRIPT_CALL_QUEUED] = {"queued", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_QUESTION |
+                                          1 << SCRIPT_CALL_WITHDRAWN},
+    [SCRIPT_CALL_QUESTION] = {"question", 1 << SCRIPT_CALL_ASKED | 1 << SCRIPT_CALL_WITHDRAWN},
+    [SCRIPT_CALL_WITHDRAWN] = {"withdrawn", 0},
 };
 
 enum script_failure {
@@ -284,7 +291,7 @@ static bool script_offer_is_approved(const struct script_offer *offer)
 static bool script_call_ask(struct script_call *call)
 {
     struct script_calls *calls = call->offer->calls;
-    const char *why_not = "a person has to approve it, and the client of this run has gone";
+    const char *why_not = "a person has to approve it, and its code is to end";
 
     if (script_offer_is_approved(call->offer)) {
         script_call_send_approved(call);
@@ -565,15 +572,16 @@ void script_calls_begin(struct script_calls *calls, struct script_sender *sender
     calls->tools->waits(calls->tools->data, calls->wait); /* for the list, since an earlier turn */
 }
 
-/* The code is about to be interrupted. An answer to its call would let it go on before that. */
-void script_calls_orphan(struct script_calls *calls)
+void script_calls_interrupt(struct script_calls *calls)
 {
-    struct script_call *asking = STEAL_PTR(calls->asking);
+    LIST_FOR_EACH (&calls->pending, link) {
+        struct script_call *call = CONTAINER_OF(link, struct script_call, link);
 
-    if (asking) {
-        script_call_withdraw(asking);
-        script_call_set_state(asking, SCRIPT_CALL_QUEUED);
+        script_call_withdraw(call);
+        if (call->state != SCRIPT_CALL_WITHDRAWN)
+            script_call_set_state(call, SCRIPT_CALL_WITHDRAWN);
     }
+    calls->asking = NULL;
     calls->sender = NULL;
     script_calls_tell_wait(calls);
 }

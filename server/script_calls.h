@@ -4,6 +4,7 @@
  *     ASKED      the server of the tool has it, or will have it when it is reached
  *     QUEUED     a person has to approve it, and is asked about another call
  *     QUESTION   a person is asked
+ *     WITHDRAWN  its code is to end: neither its server nor a person answers any more
  *
  * It is asked without approval first: the toolbox knows whether one is needed, and says so before
  * anything is sent. */
@@ -68,7 +69,7 @@ void script_calls_offer(struct script_calls *calls, struct registry *registry,
 
 /* The turns of a script; see script_tools.h. */
 void script_calls_begin(struct script_calls *calls, struct script_sender *sender);
-void script_calls_orphan(struct script_calls *calls);
+void script_calls_interrupt(struct script_calls *calls);
 json_t *script_calls_end(struct script_calls *calls);
 
 /* Nothing is pending any more. */

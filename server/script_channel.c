@@ -18,6 +18,7 @@
 
 #define SCRIPT_STALL_SECONDS  60. /* for a script to take any of its answers */
 #define SCRIPT_LIST_SECONDS   50. /* for servers of tools to start; the script waits a minute */
+#define SCRIPT_FAR_SECONDS    5.  /* for those over HTTP to answer */
 #define SCRIPT_SETTLE_SECONDS 0.05
 
 enum script_channel_state { SCRIPT_CLOSED, SCRIPT_LISTING, SCRIPT_SERVING, SCRIPT_OVER };
@@ -143,6 +144,7 @@ static void script_channel_on_first(struct ev_loop *loop, ev_io *watcher, int ev
     }
     channel->survey = (struct tool_survey){
         .timeout = SCRIPT_LIST_SECONDS,
+        .far_timeout = SCRIPT_FAR_SECONDS,
         .done = script_channel_on_surveyed,
     };
     if (toolbox_survey(channel->channels->toolbox, &reach, &channel->survey) == OUTCOME_READY) {
@@ -169,9 +171,9 @@ static void script_channel_begin(struct script_tools *tools, struct script_sende
     script_calls_begin(&channel->calls, sender);
 }
 
-static void script_channel_orphan(struct script_tools *tools)
+static void script_channel_interrupt(struct script_tools *tools)
 {
-    script_calls_orphan(&script_channel_of(tools)->calls);
+    script_calls_interrupt(&script_channel_of(tools)->calls);
 }
 
 static json_t *script_channel_end(struct script_tools *tools)
@@ -202,7 +204,7 @@ static struct script_channel *script_channel_new(struct script_channels *channel
 {
     static const struct script_tools_ops ops = {
         .begin = script_channel_begin,
-        .orphan = script_channel_orphan,
+        .interrupt = script_channel_interrupt,
         .end = script_channel_end,
         .free = script_channel_free,
     };
@@ -232,8 +234,7 @@ struct script_tools *script_channel_open(void *data, const struct environment *e
     struct script_channel *channel;
     int ends[2];
 
-    if (environment_isolation(environment) == ISOLATION_DOCKER ||
-        !script_calls_are_possible(&calls) ||
+    if (environment_lacks_tools(environment) || !script_calls_are_possible(&calls) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return NULL;
     channel = script_channel_new(channels, ends, principal->name);

@@ -38,8 +38,8 @@ struct script_channels {
 };
 
 /* A channel for a script in ENVIRONMENT (borrowed; outlives it), of the client PRINCIPAL. DATA
- * are the channels. NULL: it may call no tool, or there is no way for a socket to it: into a
- * container of Docker there is none. */
+ * are the channels. NULL: it may call no tool, or no socket comes to it
+ * (environment_lacks_tools). */
 struct script_tools *script_channel_open(void *data, const struct environment *environment,
                                          const struct principal *principal);
 

@@ -225,6 +225,12 @@ static struct executor_settings read_queue(struct service *service, const json_t
     };
 }
 
+/* The name of this server among its replicas; NULL: it has none. Borrowed. */
+static const char *service_replica(const json_t *tree)
+{
+    return json_object_get_string(json_object_get(tree, "replicas"), "self");
+}
+
 /* None are opened unless the operator wants them. */
 static struct notebooks_settings service_read_sessions(struct service *service, const json_t *tree)
 {
@@ -235,6 +241,7 @@ static struct notebooks_settings service_read_sessions(struct service *service, 
         .most = (unsigned)service_number(sessions, "number"),
         .most_per_owner = (unsigned)service_number(sessions, "number_per_client"),
         .idle_seconds = service_number(sessions, "session_idle"),
+        .replica = service_replica(tree),
     };
 }
 
@@ -301,6 +308,7 @@ static int open_workplace(struct service *service, struct config *config,
             .root = root,
             .keep_seconds =
                 keeping == SERVICE_KEEP_DIRECTORIES ? service_number(tree, "keep_for") : 0,
+            .replica = service_replica(tree),
         },
         err);
     if (!service->workplace && *kind == '/')

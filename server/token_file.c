@@ -222,6 +222,7 @@ static void read_bare(struct reading *reading, const char *token, size_t length)
                            .name = memory_copy_string(TOKEN_FILE_NAME_OF_BARE),
                            .token = token_of(token, length),
                            .line = 1,
+                           .is_bare = true,
                        });
 }
 

@@ -28,6 +28,7 @@ struct token_file_entry {
     char *name; /* owned */
     struct token token;
     unsigned line;
+    bool is_bare;              /* the file is this token, and nothing else */
     unsigned calls_per_minute; /* 0: the server's default */
     unsigned concurrent_runs;  /* 0: the server's default */
     char **environments;       /* owned, NULL-terminated; NULL: all */

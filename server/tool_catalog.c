@@ -82,7 +82,7 @@ json_t *tool_catalog_find(const struct tool_catalog *catalog, const struct envir
     const struct tool_reach reach = script_calls_reach(&calls);
     json_t *found = json_object();
 
-    if (environment_isolation(environment) == ISOLATION_DOCKER)
+    if (environment_lacks_tools(environment))
         return found;
     for (const char *const *name = reach.environment; name && *name; name++)
         if (toolbox_reaches(catalog->toolbox, &reach, *name))

@@ -15,7 +15,7 @@ if "TEST_BYTECODE" in os.environ:  # what pytest makes of the tests, for the nex
     sys.dont_write_bytecode = False
     sys.pycache_prefix = os.environ["TEST_BYTECODE"]
 
-LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long", "first")}  # marks of whole files
+LISTS = {mark: pathlib.Path(__file__).with_name(f"{mark}.txt") for mark in ("plain", "long", "first", "nodes")}  # marks of whole files
 
 
 def pytest_addoption(parser):

@@ -50,11 +50,11 @@ SOON = f"{OTHERS} and not long"
 
 def files_of(folder, marks):
     """The files of FOLDER that may have tests that MARKS choose: to read a file that has none takes time as well."""
-    wanted = [mark for mark in ("heavy", "serial", "plain") if re.search(rf"(?<!not ){mark}", marks)]
-    twice = (ROOT / "tests/plain.txt").read_text()
+    wanted = [mark for mark in ("heavy", "serial", "plain", "nodes") if re.search(rf"(?<!not ){mark}", marks)]
+    twice = {mark: (ROOT / f"tests/{mark}.txt").read_text() for mark in ("plain", "nodes")}
 
     def may_have(path, mark):
-        return f"mark.{mark}" in path.read_text() or mark == "plain" and f"{folder}/{path.name}" in twice
+        return f"mark.{mark}" in path.read_text() or f"{folder}/{path.name}" in twice.get(mark, "")
 
     found = [path.relative_to(ROOT) for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))
              if all(may_have(path, mark) for mark in wanted)]
@@ -148,7 +148,7 @@ class Suite:
             self.sanitized_integration(marks, workers=5),
             self.docker(marks, workers=2),
             self.clients(marks, workers=1),
-            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
+            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2), self.on_nodes(workers=2)] if self.whole else []),
             *self.heavy(), *self.meson(),
             *([self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
             self.hostile(marks, workers=2), self.conformance(), *self.node_clients(),
@@ -206,6 +206,10 @@ class Suite:
         stage = self.pytest(f"{folder}-unprivileged", f"{title} as an unprivileged user", folder, {},
                             marks, workers)
         return self.copy.for_nobody(stage)
+
+    def on_nodes(self, workers):
+        return self.pytest("integration-nodes", "integration tests on nodes, sanitized", "integration",
+                           {"PYEXECD": f"{SANITIZED}/pyexecd", "ON_NODES": "1"}, f"{OTHERS} and nodes and not here and not long", workers)
 
     def hostile(self, marks, workers=0):
         return self.pytest("hostile-sanitized", "hostile programs, sanitized", "hostile",

@@ -65,13 +65,15 @@ static void http_link_take(struct http_link *link, struct http_post *post, char 
                            size_t length)
 {
     struct scan scan = {0};
+    struct error fault = ERROR_INIT;
     struct error err = ERROR_INIT;
-    json_t *message = message_parse(text, length, &scan, &err);
+    json_t *message = message_parse(text, length, &scan, &fault);
     json_t *part;
     size_t i;
 
     scan_deinit(&scan);
-    if (!message && err.code != ERROR_PARSE && post->id > 0) {
+    if (!message && fault.code != ERROR_PARSE && post->id > 0) {
+        link_explain_answer(&fault, &err);
         http_post_end(post);
         http_link_lose(link, post, &err, false);
     }

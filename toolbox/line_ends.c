@@ -71,3 +71,11 @@ unsigned line_ends_find_id(const struct line_ends *line)
     id = line_ends_find_first(head);
     return id > 0 ? id : line_ends_find_last(tail);
 }
+
+bool line_ends_are_of_answer(const struct line_ends *line)
+{
+    static const char key[] = "\"result\"";
+
+    return line->head_length > 0 && line->head[0] == '{' &&
+           memmem(line->head, line->head_length, key, strlen(key));
+}

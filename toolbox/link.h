@@ -65,3 +65,6 @@ struct tool_link {
     double probe_seconds; /* how long an old server may be silent on a request of the newest
                              revision; 0: it answers */
 };
+
+/* Sets ERR to what message_parse has said, FAULT, of an answer of the server. */
+void link_explain_answer(const struct error *fault, struct error *err);

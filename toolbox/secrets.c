@@ -36,9 +36,8 @@ static void secrets_note(struct secrets *secrets, const char *value)
 {
     const size_t length = strlen(value);
 
-    if (secrets)
-        secrets->were_named = true;
-    if (!secrets || length < SECRETS_LEAST_BYTES)
+    secrets->were_named = true;
+    if (length < SECRETS_LEAST_BYTES)
         return;
     secrets->items = memory_resize(secrets->items, (secrets->count + 1) * sizeof *secrets->items);
     secrets->items[secrets->count++] =

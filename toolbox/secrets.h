@@ -28,8 +28,7 @@ struct secrets {
 void secrets_deinit(struct secrets *secrets);
 
 /* TEXT with every `${NAME}` replaced by the variable NAME; `$${` stands for `${`. Owned by the
- * caller. SECRETS (may be NULL: they are none) gets the values. NULL with ERROR_CONFIG for a
- * variable that is not set. */
+ * caller. SECRETS gets the values. NULL with ERROR_CONFIG for a variable that is not set. */
 char *secrets_expand(struct secrets *secrets, const char *text, struct error *err);
 
 /* Replaces the values in TEXT, in place; it does not become longer. Returns its new length. */

@@ -28,19 +28,22 @@ static char **server_settings_copy_list(const json_t *list)
     return copy;
 }
 
-/* Others see the arguments of a program: values in them are no secrets. */
+/* Others see the arguments of a program, so values in them are not hidden from results. Scripts
+ * without isolation are kept away from them all the same. */
 static int server_settings_read_command(struct server_settings *settings, const json_t *list,
                                         struct error *err)
 {
+    AUTO(secrets_deinit) struct secrets named = {0};
     const json_t *word;
     size_t i;
 
     settings->command = memory_new(json_array_size(list) + 1, sizeof *settings->command);
     json_array_foreach (list, i, word) {
-        settings->command[i] = secrets_expand(NULL, json_string_value(word), err);
+        settings->command[i] = secrets_expand(&named, json_string_value(word), err);
         if (!settings->command[i])
             return -1;
     }
+    settings->secrets.were_named = named.were_named;
     return 0;
 }
 

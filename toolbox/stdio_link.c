@@ -74,7 +74,19 @@ static void stdio_link_break(struct stdio_link *link, struct error *err)
 
 /* Reading */
 
-/* Programs also print what is no message, such as a greeting: it is passed over. */
+/* Programs also print what is no message, such as a greeting: it is passed over, unless it was to
+ * be an answer. */
+static void stdio_link_refuse_text(struct stdio_link *link, const struct error *fault)
+{
+    const unsigned id = line_ends_find_id(&link->line);
+    struct error err = ERROR_INIT;
+
+    if (fault->code == ERROR_PARSE && (id == 0 || !line_ends_are_of_answer(&link->line)))
+        return;
+    link_explain_answer(fault, &err);
+    link->base.listener->lost(link->base.listener, id, &err, false);
+}
+
 static void stdio_link_take_text(struct stdio_link *link, char *text, size_t length)
 {
     struct scan scan = {0};
@@ -85,8 +97,8 @@ static void stdio_link_take_text(struct stdio_link *link, char *text, size_t len
     secrets_hide(link->secrets, json_object_get(message, "error"));
     if (message)
         link->base.listener->message(link->base.listener, message);
-    else if (err.code != ERROR_PARSE)
-        link->base.listener->lost(link->base.listener, line_ends_find_id(&link->line), &err, false);
+    else
+        stdio_link_refuse_text(link, &err);
     json_decref(message);
 }
 

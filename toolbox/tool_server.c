@@ -71,7 +71,10 @@ static void tool_server_tell_waiters(struct tool_server *server, const struct er
 /* It has kept others waiting for its first list: it is tried beside from now on. */
 static bool tool_server_is_late(const struct tool_server *server)
 {
-    return server->began > 0 && clock_seconds() - server->began >= server->means.waiting;
+    const double waiting =
+        server->settings->url ? server->means.far_waiting : server->means.waiting;
+
+    return server->began > 0 && clock_seconds() - server->began >= waiting;
 }
 
 /* Leaving */
@@ -140,14 +143,19 @@ static void tool_server_on_page(struct dialogue_request *request, json_t *result
 {
     struct tool_server *server = CONTAINER_OF(request, struct tool_server, fetching);
     AUTO_JSON json_t *cursor = NULL;
-    struct error fault = ERROR_INIT;
+    struct error_rest rest;
+    struct error fault = ERROR_INIT_LONG(&rest);
 
     (void)code;
     (void)was_refused;
+    if (err)
+        error_copy(&fault, err);
+    if (err && err->code == ERROR_LIMIT)
+        error_prefix(&fault, "its list of tools");
     if (result && tool_list_add(&server->fetched, server->settings, result, &cursor, &fault) < 0)
         result = NULL;
     if (!result)
-        tool_server_fail(server, err ? err : &fault);
+        tool_server_fail(server, &fault);
     else if (cursor)
         tool_server_list_on(server, cursor);
     else

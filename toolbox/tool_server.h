@@ -22,7 +22,8 @@ struct tool_server_means {
     struct process_host *host;
     struct transfers *transfers; /* NULL: there is no libcurl */
     const char *version;         /* of this program */
-    double waiting;              /* seconds, for the first list of a server */
+    double waiting;              /* seconds, for the first list of a program, ... */
+    double far_waiting;          /* ... and of a server over HTTP */
 };
 
 enum tool_server_state {

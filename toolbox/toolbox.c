@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define TOOLBOX_WAITING_SECONDS 45.0 /* programs may have to be installed first */
+#define TOOLBOX_FAR_SECONDS     5.0  /* servers over HTTP need not */
 
 enum { TOOLBOX_INSTANCES = 64 }; /* of one server */
 
@@ -111,6 +112,7 @@ struct toolbox *toolbox_new(const struct toolbox_settings *settings)
         .host = settings->host,
         .version = settings->version,
         .waiting = settings->waiting > 0 ? settings->waiting : TOOLBOX_WAITING_SECONDS,
+        .far_waiting = settings->waiting > 0 ? settings->waiting : TOOLBOX_FAR_SECONDS,
     };
     list_init(&toolbox->entries);
     list_init(&toolbox->retired);
@@ -393,21 +395,44 @@ static void tool_survey_on_listed(struct tool_waiter *waiter, const struct error
         tool_survey_finish(survey);
 }
 
+/* Servers that keep SURVEY waiting do so no longer; they are reached further. */
+static void tool_survey_give_up(struct tool_survey *survey, double seconds)
+{
+    struct error err = ERROR_INIT;
+
+    error_set(&err, ERROR_TIMEOUT, "it cannot be reached yet: it was not ready after %g seconds",
+              seconds);
+    for (size_t i = 0; i < survey->count; i++) {
+        struct tool_survey_place *place = &survey->places[i];
+
+        if (!place->server || (survey->programs_only && !place->server->settings->url))
+            continue;
+        list_remove(&place->waiter.link);
+        tool_survey_note(place, &err);
+        survey->open--;
+    }
+}
+
+static void tool_survey_start_deadline(struct tool_survey *survey, double seconds)
+{
+    ev_now_update(survey->loop);
+    ev_timer_set(&survey->deadline, seconds, 0.);
+    ev_timer_start(survey->loop, &survey->deadline);
+}
+
 static void tool_survey_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct tool_survey *survey = CONTAINER_OF(timer, struct tool_survey, deadline);
-    struct error err = ERROR_INIT;
+    const bool is_last = survey->programs_only || survey->far_timeout <= 0;
 
     (void)loop;
     (void)events;
-    error_set(&err, ERROR_TIMEOUT, "it was not ready after %g seconds", survey->timeout);
-    for (size_t i = 0; i < survey->count; i++) {
-        if (!survey->places[i].server)
-            continue;
-        list_remove(&survey->places[i].waiter.link);
-        tool_survey_note(&survey->places[i], &err);
-    }
-    tool_survey_finish(survey);
+    survey->programs_only = !is_last;
+    tool_survey_give_up(survey, is_last ? survey->timeout : survey->far_timeout);
+    if (survey->open == 0)
+        tool_survey_finish(survey);
+    else
+        tool_survey_start_deadline(survey, survey->timeout - survey->far_timeout);
 }
 
 static void tool_survey_look(struct toolbox *toolbox, const struct tool_reach *reach,
@@ -451,7 +476,8 @@ enum outcome toolbox_survey(struct toolbox *toolbox, const struct tool_reach *re
     survey->places = memory_new(toolbox_count(toolbox) + 1, sizeof *survey->places);
     survey->count = 0;
     survey->open = 0;
-    ev_timer_init(&survey->deadline, tool_survey_on_deadline, survey->timeout, 0.);
+    survey->programs_only = false;
+    ev_init(&survey->deadline, tool_survey_on_deadline);
     LIST_FOR_EACH (&toolbox->entries, link) {
         struct toolbox_entry *entry = CONTAINER_OF(link, struct toolbox_entry, link);
 
@@ -464,8 +490,8 @@ enum outcome toolbox_survey(struct toolbox *toolbox, const struct tool_reach *re
     }
     if (survey->open == 0)
         return OUTCOME_READY;
-    ev_now_update(survey->loop);
-    ev_timer_start(survey->loop, &survey->deadline);
+    tool_survey_start_deadline(survey,
+                               survey->far_timeout > 0 ? survey->far_timeout : survey->timeout);
     return OUTCOME_PENDING;
 }
 

@@ -31,7 +31,8 @@ struct toolbox_settings {
     struct ev_loop *loop;      /* borrowed, as all */
     struct process_host *host; /* outlives the toolbox */
     const char *version;       /* of this program */
-    double waiting;            /* seconds that a slow server keeps surveys waiting; 0: 45 */
+    double waiting;            /* seconds that a slow server keeps surveys waiting; 0: 45, or 5 if
+                                  it is reached over HTTP */
 };
 
 struct toolbox *toolbox_new(const struct toolbox_settings *settings);
@@ -73,7 +74,9 @@ int toolbox_call(struct toolbox *toolbox, const struct tool_reach *reach, struct
 /* A look at the tools of all servers of a reach. */
 struct tool_survey {
     /* Inputs. */
-    double timeout; /* seconds to wait for servers that have to be reached first */
+    double timeout;     /* seconds to wait for servers that have to be reached first */
+    double far_timeout; /* and for those over HTTP, of which nothing has to be installed; 0: the
+                           same */
     void (*done)(struct tool_survey *survey);
     const char *only; /* borrowed until toolbox_survey returns: the name of one server; or NULL */
     bool are_shared;  /* servers with an instance for each principal are left out */
@@ -88,6 +91,7 @@ struct tool_survey {
     struct tool_survey_place *places; /* owned */
     size_t count;
     size_t open;
+    bool programs_only;   /* those over HTTP are not waited for any more */
     struct ev_loop *loop; /* borrowed */
     ev_timer deadline;
 };

@@ -154,6 +154,9 @@ void transfer_start(struct transfers *transfers, struct transfer *transfer)
     list_init(&transfer->link);
     curl_easy_setopt(transfer->easy, CURLOPT_PRIVATE, transfer);
     curl_easy_setopt(transfer->easy, CURLOPT_ERRORBUFFER, transfer->failure);
+    /* A name server that does not answer holds libcurl's resolver, which is not waited for: the
+     * loop would wait with it. Before 7.87 there is no such option, and it is refused. */
+    curl_easy_setopt(transfer->easy, CURLOPT_QUICK_EXIT, 1L);
     curl_multi_add_handle(transfers->multi, transfer->easy);
 }
 

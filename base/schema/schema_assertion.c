@@ -150,6 +150,21 @@ bool schema_problem_with_choice(struct schema_run *run, const struct schema_plac
     return schema_problem(run, place, "must be one of %s; did you mean %s?", list, quoted);
 }
 
+bool schema_problem_of_missing(struct schema_run *run, const struct schema_place *place,
+                               const char *name, const json_t *values)
+{
+    AUTO_FREE char *quoted = NULL;
+    AUTO_FREE char *list = NULL;
+
+    if (!schema_listens(run))
+        return false;
+    quoted = schema_quote_name(name);
+    if (!values)
+        return schema_problem(run, place, "is missing %s", quoted);
+    list = value_list(values);
+    return schema_problem(run, place, "is missing %s, one of %s", quoted, list);
+}
+
 static bool check_enum(struct schema_run *run, const struct schema_rule *rule,
                        struct schema_place *place)
 {
@@ -295,6 +310,17 @@ static bool check_unique(struct schema_run *run, const struct schema_rule *rule,
     return true;
 }
 
+/* What the member NAME of the schema that RULE stands in may be, if that is listed; else NULL. */
+static const json_t *listed_values(const struct schema_rule *rule, const char *name)
+{
+    const struct schema_rule *properties = schema_rule_find(rule->node, "properties");
+    const struct schema_member *member =
+        properties ? schema_rule_find_member(properties, name) : NULL;
+    const struct schema_rule *listed = member ? schema_rule_find(member->node, "enum") : NULL;
+
+    return listed ? listed->value : NULL;
+}
+
 static bool check_required(struct schema_run *run, const struct schema_rule *rule,
                            struct schema_place *place)
 {
@@ -302,14 +328,13 @@ static bool check_required(struct schema_run *run, const struct schema_rule *rul
 
     for (size_t i = 0; i < json_array_size(rule->value) && json_is_object(place->value); i++) {
         const char *name = json_string_value(json_array_get(rule->value, i));
-        AUTO_FREE char *quoted = NULL;
+        const json_t *values = listed_values(rule, name);
 
         if (json_object_get(place->value, name))
             continue;
         if (!schema_listens(run))
             return false;
-        quoted = schema_quote_name(name);
-        fits = schema_problem(run, place, "is missing %s", quoted);
+        fits = schema_problem_of_missing(run, place, name, values);
     }
     return fits;
 }

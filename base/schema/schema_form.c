@@ -141,7 +141,6 @@ static bool report_telling_member(struct schema_run *run, const struct schema_ru
 {
     const struct schema_member *telling = telling_member(rule->members[0].node);
     AUTO_JSON json_t *values = json_array();
-    AUTO_FREE char *quoted = NULL;
     struct schema_place member = {.parent = place};
 
     if (!telling || !json_is_object(place->value))
@@ -151,12 +150,10 @@ static bool report_telling_member(struct schema_run *run, const struct schema_ru
             return false;
     member.key = telling->name;
     member.value = json_object_get(place->value, telling->name);
-    if (member.value) {
+    if (member.value)
         schema_problem_with_choice(run, &member, values);
-        return true;
-    }
-    quoted = schema_quote_name(telling->name);
-    schema_problem(run, place, "is missing %s", quoted);
+    else
+        schema_problem_of_missing(run, place, telling->name, values);
     return true;
 }
 

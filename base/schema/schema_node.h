@@ -181,6 +181,11 @@ bool schema_problem_at_key(struct schema_run *run, const struct schema_place *pl
 bool schema_problem_with_choice(struct schema_run *run, const struct schema_place *place,
                                 const json_t *values);
 
+/* Reports that PLACE has no member NAME, which would be one of VALUES, an array, unless that is
+ * NULL. Returns false. */
+bool schema_problem_of_missing(struct schema_run *run, const struct schema_place *place,
+                               const char *name, const json_t *values);
+
 /* PLACE fits none of the schemas of RULE (anyOf, oneOf): reports the problems of the schema that is
  * meant, or the choice. Returns false. */
 bool schema_problem_with_forms(struct schema_run *run, const struct schema_rule *rule,

@@ -4,7 +4,6 @@
 #include "base/starter/starter_archive.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 
 #define STARTER_SIGNAL  SIGURG /* a program that does not handle it does not notice it */
 #define STARTER_SECONDS 1.     /* between two of them */
@@ -41,6 +42,10 @@ char **starter_lend_gate(int gate, char **variables);
 /* Gives it, in the same way, the socket TOOLS (borrowed), and the module by which its script calls
  * tools. */
 char **starter_lend_tools(int tools, char **variables);
+
+/* Sends TOOLS (borrowed) to the Python that waits at the other end of GATE, before it is let go on.
+ * False when that fails. */
+bool starter_send_tools(int gate, int tools);
 
 /* Makes it, in the same way, load the library at PATH, which waits in its place (the core of a
  * zygote). */

@@ -8,6 +8,13 @@
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
+/* Machines share places (`files: shared`), and nobody here knows which. So a path of a node is
+ * compared with those of this machine, and the text says that it is a node's. */
+static const char *exposure_machine(const struct environment *writer)
+{
+    return environment_machines_of(writer) ? " on its nodes" : "";
+}
+
 /* Finds a place in LIST, which may be NULL, that holds PATH or lies in it; or NULL. */
 static const char *exposure_find(char *const *list, const char *path)
 {
@@ -48,8 +55,8 @@ static void exposure_limit_by(struct environment *environment, const struct envi
     path = exposure_find_read(environment, writer);
     if (!path)
         return;
-    log_info("%s reads %s, where scripts of %s can write: each of its Pythons starts by itself",
-             environment->name, path, writer->name);
+    log_info("%s reads %s, where scripts of %s can write%s: each of its Pythons starts by itself",
+             environment->name, path, writer->name, exposure_machine(writer));
     environment->settings.start = START_FRESH;
 }
 
@@ -137,9 +144,9 @@ int exposure_check(const struct environment *environment, const struct exposure_
 
         if (how)
             ret = error_set(err, ERROR_INVALID_ARGUMENTS,
-                            "environment_definition%s%s, where scripts of %s can write: name "
+                            "environment_definition%s%s, where scripts of %s can write%s: name "
                             "another place",
-                            *how == '/' ? ": " : ".", how, writer->name);
+                            *how == '/' ? ": " : ".", how, writer->name, exposure_machine(writer));
     }
     python_origins_deinit(&sources);
     return ret == 0 ? exposure_check_writes(environment, writers, err) : -1;

@@ -61,10 +61,12 @@ static json_t *init_command(const struct docker_container *container)
         if (container->has_gate)
             json_array_append_new(command, json_string("--gate"));
     }
-    if (container->has_streams) {
+    if (container->streams) {
         json_array_append_new(command, json_string("--streams"));
-        json_array_append_new(command, json_string(DOCKER_STREAMS));
+        json_array_append_new(command, json_string(container->streams));
     }
+    if (container->needs_tools)
+        json_array_append_new(command, json_string("--tools"));
     if (container->is_session)
         json_array_append_new(command, json_string("--session"));
     json_array_append_new(command, json_string_format("%.3f", container->seconds));

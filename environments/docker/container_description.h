@@ -10,8 +10,14 @@
 #include <stdbool.h>
 
 #define DOCKER_WORKSPACE "/workspace" /* where the working directory is */
-#define DOCKER_INIT      "/run/pyexecd-init"
-#define DOCKER_STREAMS   "/run/pyexecd-streams" /* the socket of direct_streams.h */
+
+/* They lie directly below the root, since a script may be able to rename any other directory, and
+ * so to put one of its own in the place of a mount. */
+#define DOCKER_INIT    "/.pyexecd-init"
+#define DOCKER_STREAMS "/.pyexecd-streams" /* the socket of direct_streams.h */
+
+/* In a container that is kept that is a directory, where the init of each run finds the socket. */
+#define DOCKER_STREAMS_NAME "/socket"
 
 /* Names of labels. A container without the first three is not ours. */
 #define DOCKER_LABEL_STATE       "pyexecd.state"       /* the name of the state directory */
@@ -42,8 +48,9 @@ struct docker_container {
     double seconds;      /* after which it ends by itself */
     double idle_seconds; /* for which it may wait for its script; 0: it has it */
     bool has_gate;       /* its Python may wait, too */
-    bool has_streams;    /* its init asks for its streams at DOCKER_STREAMS */
-    bool is_session;     /* the program is the Python of a session, and its input comes from here */
+    const char *streams; /* where its init asks for its streams; NULL: it does not */
+    bool needs_tools; /* its init does not begin without a socket by which the program calls them */
+    bool is_session;  /* the program is the Python of a session, and its input comes from here */
     const char *const *program;   /* NULL-terminated; unused for a kept container */
     const char *const *variables; /* NULL-terminated NAME=VALUE, of this program; or NULL */
     const json_t *mounts;         /* docker_mount()s of files of this machine */

@@ -22,6 +22,8 @@ enum {
     DIRECT_STREAMS_READ = 1 << 16,
     DIRECT_STREAMS_SAID = 1024,
     DIRECT_STREAMS_REST = 32, /* reads: more than a pipe holds (pipe(7)) */
+    DIRECT_STREAMS_UNSAID = 8 << 20,
+    DIRECT_STREAMS_GIVEN = 3, /* descriptors: two pipes, and the tools */
 };
 
 static const struct state direct_streams_states[] = {
@@ -48,6 +50,7 @@ static void direct_streams_remove_path(struct direct_streams *streams)
 static void direct_streams_close_socket(struct direct_streams *streams)
 {
     ev_io_stop(streams->loop, &streams->socket_watcher);
+    ev_io_stop(streams->loop, &streams->room);
     if (streams->socket >= 0)
         close(STEAL_FD(streams->socket));
 }
@@ -59,13 +62,21 @@ static void direct_streams_close_pipe(struct direct_streams *streams, int stream
         close(STEAL_FD(streams->pipes[stream]));
 }
 
+static void direct_streams_drop_tools(struct direct_streams *streams)
+{
+    if (streams->tools >= 0)
+        close(STEAL_FD(streams->tools));
+}
+
 void direct_streams_end(struct direct_streams *streams)
 {
+    direct_streams_drop_tools(streams);
     if (streams->state == DIRECT_STREAMS_NONE)
         return;
     direct_streams_set_state(streams, DIRECT_STREAMS_NONE);
     direct_streams_remove_path(streams);
     direct_streams_close_socket(streams);
+    buffer_deinit(&streams->unsaid);
     for (int i = 0; i < FRAME_STREAMS; i++)
         direct_streams_close_pipe(streams, i);
 }
@@ -105,7 +116,7 @@ static void direct_streams_read_pipes(struct direct_streams *streams)
                 break;
 }
 
-/* What is printed does not wait for what is said: the pipes are read first. False when there is
+/* Reads the pipes first, so that output does not wait for the wire. False when there is
  * nothing now, or no more. */
 static bool direct_streams_read_wire(struct direct_streams *streams)
 {
@@ -159,22 +170,37 @@ static int direct_streams_make_pipes(struct direct_streams *streams, int theirs[
     return 0;
 }
 
-/* Sends the pipes, if there are any, to the process that has connected. False when that fails. */
-static bool direct_streams_hand_over(struct direct_streams *streams)
+/* Sends the COUNT pipes that are THEIRS, and the tools, if there are any. False when that fails. */
+static bool direct_streams_hand_over(struct direct_streams *streams, const int *theirs,
+                                     size_t count)
+{
+    int given[DIRECT_STREAMS_GIVEN];
+    bool was_sent;
+
+    memcpy(given, theirs, count * sizeof *given);
+    if (streams->tools >= 0)
+        given[count++] = streams->tools;
+    was_sent = descriptors_send(streams->socket, "", 1, given, count) == 1;
+    direct_streams_drop_tools(streams);
+    return was_sent;
+}
+
+/* Equips the process that has connected. False when that fails. */
+static bool direct_streams_equip(struct direct_streams *streams)
 {
     struct error err = ERROR_INIT;
     int theirs[] = {-1, -1};
-    bool was_sent;
+    bool is_equipped;
 
     if (streams->is_plain)
-        return send(streams->socket, "", 1, MSG_NOSIGNAL) == 1;
-    was_sent = direct_streams_make_pipes(streams, theirs, &err) == 0 &&
-               descriptors_send(streams->socket, "", 1, theirs, ARRAY_SIZE(theirs)) == 1;
+        return direct_streams_hand_over(streams, theirs, 0);
+    is_equipped = direct_streams_make_pipes(streams, theirs, &err) == 0 &&
+                  direct_streams_hand_over(streams, theirs, ARRAY_SIZE(theirs));
 
     for (size_t i = 0; i < ARRAY_SIZE(theirs); i++)
         if (theirs[i] >= 0)
             close(theirs[i]);
-    return was_sent;
+    return is_equipped;
 }
 
 /* The init says hello at once, and in one piece. */
@@ -183,7 +209,7 @@ static void direct_streams_answer(struct direct_streams *streams)
     char said[WIRE_HELLO_BYTES];
 
     if (recv(streams->socket, said, sizeof said, 0) != sizeof said ||
-        memcmp(said, WIRE_HELLO, sizeof said) != 0 || !direct_streams_hand_over(streams)) {
+        memcmp(said, WIRE_HELLO, sizeof said) != 0 || !direct_streams_equip(streams)) {
         direct_streams_end(streams);
         return;
     }
@@ -228,18 +254,79 @@ static void direct_streams_on_socket(struct ev_loop *loop, ev_io *watcher, int e
         direct_streams_answer(streams);
 }
 
+/* ---- what it is told ---- */
+
+/* The first bytes have the tools beside them, if the init does not have them yet. False when it
+ * takes nothing now, or has ended. */
+static bool direct_streams_say_once(struct direct_streams *streams)
+{
+    ssize_t count =
+        descriptors_send(streams->socket, buffer_bytes(&streams->unsaid),
+                         buffer_length(&streams->unsaid), &streams->tools, streams->tools >= 0);
+
+    if (count <= 0)
+        return false;
+    direct_streams_drop_tools(streams);
+    buffer_consume(&streams->unsaid, (size_t)count);
+    return true;
+}
+
+static void direct_streams_say(struct direct_streams *streams)
+{
+    while (buffer_length(&streams->unsaid) > 0 && direct_streams_say_once(streams))
+        ;
+    if (buffer_length(&streams->unsaid) > 0 && errno == EAGAIN) {
+        ev_io_set(&streams->room, streams->socket, EV_WRITE);
+        ev_io_start(streams->loop, &streams->room);
+    } else {
+        ev_io_stop(streams->loop, &streams->room); /* the engine reports its end */
+    }
+}
+
+static void direct_streams_on_room(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct direct_streams *streams = CONTAINER_OF(watcher, struct direct_streams, room);
+
+    if (events & EV_ERROR)
+        ev_io_stop(loop, watcher); /* the engine reports its end */
+    else
+        direct_streams_say(streams);
+}
+
+int direct_streams_tell(struct direct_streams *streams, const char *data, size_t length,
+                        struct error *err)
+{
+    if (buffer_append(&streams->unsaid, data, length, err) < 0)
+        return error_prefix(err, "what the container is told");
+    if (!ev_is_active(&streams->room))
+        direct_streams_say(streams);
+    return 0;
+}
+
 /* ---- the offer ---- */
 
 void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop)
 {
     streams->loop = loop;
     streams->socket = -1;
+    streams->tools = -1;
     ev_init(&streams->socket_watcher, direct_streams_on_socket);
+    ev_init(&streams->room, direct_streams_on_room);
     for (int i = 0; i < FRAME_STREAMS; i++) {
         streams->pipes[i] = -1;
         ev_init(&streams->watchers[i], direct_streams_on_readable);
         streams->watchers[i].data = streams;
     }
+}
+
+/* The user of a container may be any. */
+static int direct_streams_bind_for_all(int socket, const struct sockaddr_un *address)
+{
+    const mode_t mask = umask(0);
+    int ret = bind(socket, (const struct sockaddr *)address, sizeof *address);
+
+    umask(mask);
+    return ret;
 }
 
 /* The path of a socket has at most 107 bytes: a path below an open descriptor always fits. */
@@ -256,8 +343,7 @@ static int direct_streams_bind(int socket, const char *path, struct error *err)
     if (strlen(place) >= sizeof address.sun_path)
         return error_set(err, ERROR_LIMIT, "the name of a socket is too long");
     memcpy(address.sun_path, place, strlen(place));
-    if (bind(socket, (const struct sockaddr *)&address, sizeof address) < 0 ||
-        listen(socket, 1) < 0)
+    if (direct_streams_bind_for_all(socket, &address) < 0 || listen(socket, 1) < 0)
         return error_set_errno(err, errno, "cannot listen for a container");
     return 0;
 }
@@ -272,6 +358,7 @@ int direct_streams_offer(struct direct_streams *streams, const char *path, struc
         return -1;
     }
     streams->path = memory_copy_string(path);
+    buffer_init(&streams->unsaid, DIRECT_STREAMS_UNSAID);
     direct_streams_set_state(streams, DIRECT_STREAMS_OFFERED);
     direct_streams_watch_socket(streams);
     return 0;
@@ -287,7 +374,18 @@ bool direct_streams_are_ready(const struct direct_streams *streams)
     char byte;
 
     return streams->state == DIRECT_STREAMS_READY &&
-           recv(streams->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0;
+           recv(streams->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+bool direct_streams_are_offered(const struct direct_streams *streams)
+{
+    return streams->state == DIRECT_STREAMS_OFFERED || streams->state == DIRECT_STREAMS_ASKED;
+}
+
+void direct_streams_give_tools(struct direct_streams *streams, int tools)
+{
+    direct_streams_drop_tools(streams);
+    streams->tools = fcntl(tools, F_DUPFD_CLOEXEC, 0); /* an init that needs them does not begin */
 }
 
 void direct_streams_withdraw(struct direct_streams *streams)
@@ -299,9 +397,4 @@ void direct_streams_withdraw(struct direct_streams *streams)
 bool direct_streams_are_plain(const struct direct_streams *streams)
 {
     return streams->is_plain && streams->state == DIRECT_STREAMS_READY;
-}
-
-void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length)
-{
-    (void)send(streams->socket, data, length, MSG_NOSIGNAL);
 }

@@ -6,6 +6,9 @@
  * its program prints into them. The socket is the wire (engine/init_protocol.h), and the input of
  * the init.
  *
+ * The socket by which a script calls tools goes to the init beside the pipes, or, if its script
+ * comes later, beside the go. No path in the container leads there.
+ *
  * A container that stays, to be looked at, gets no pipes: its program prints to the engine, which
  * keeps it, and only the wire is here.
  *
@@ -14,6 +17,7 @@
  * would hinder a script, too. So nobody else can pass for the init. */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "environments/engine/frames.h"
 #include "environments/engine/init_protocol.h"
@@ -35,7 +39,7 @@ struct direct_streams {
     void (*output)(struct direct_streams *streams, enum frame_stream stream, const char *data,
                    size_t length);
 
-    /* Takes what comes over the wire; all that was printed before has come. */
+    /* Takes DATA of the wire, after all output from before it. */
     void (*said)(struct direct_streams *streams, const char *data, size_t length);
 
     bool is_plain; /* the program prints to the engine */
@@ -46,6 +50,9 @@ struct direct_streams {
     char *path;                    /* owned: of the socket, while it is there */
     int socket;                    /* owned: listens, or is connected to the init; or -1 */
     int pipes[FRAME_STREAMS];      /* owned: to read from; or -1 */
+    int tools;                     /* owned: has not been sent yet; or -1 */
+    struct buffer unsaid;          /* orders for the init */
+    ev_io room;                    /* for more orders */
     ev_io watchers[FRAME_STREAMS]; /* of the pipes */
     ev_io socket_watcher;
 };
@@ -53,7 +60,8 @@ struct direct_streams {
 /* STREAMS is zeroed but for its inputs. After this all other functions are harmless. */
 void direct_streams_init(struct direct_streams *streams, struct ev_loop *loop);
 
-/* Listens at PATH, where nothing is yet, for an init. -1 with ERR. */
+/* Listens at PATH, where nothing is yet, for an init of any user. Others do not reach its folder.
+ * -1 with ERR. */
 int direct_streams_offer(struct direct_streams *streams, const char *path, struct error *err);
 
 /* The path of the socket while it is offered, borrowed; else NULL. */
@@ -65,11 +73,18 @@ void direct_streams_withdraw(struct direct_streams *streams);
 
 bool direct_streams_are_ready(const struct direct_streams *streams);
 
+/* An init may still take the offer. */
+bool direct_streams_are_offered(const struct direct_streams *streams);
+
+/* The init gets TOOLS (borrowed), the socket by which its script calls tools, as soon as it can. */
+void direct_streams_give_tools(struct direct_streams *streams, int tools);
+
 /* The wire is here, and what the program prints comes from the engine. */
 bool direct_streams_are_plain(const struct direct_streams *streams);
 
-/* Sends DATA, frames of the wire, to the init. */
-void direct_streams_tell(struct direct_streams *streams, const char *data, size_t length);
+/* Sends DATA, frames of the wire, to the init. -1 with ERR: it does not read them. */
+int direct_streams_tell(struct direct_streams *streams, const char *data, size_t length,
+                        struct error *err);
 
 /* The container has ended: hands on what is still in the pipes and on the wire. Does not wait for
  * further output, which comes if the engine could not end the container. */

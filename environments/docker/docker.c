@@ -299,6 +299,11 @@ static char **docker_writes(const struct environment *environment)
     return places;
 }
 
+static const char *docker_lacks_sockets(const struct environment *environment)
+{
+    return docker_site_lacks_sockets(&const_docker_of(environment)->site);
+}
+
 static const struct environment_ops docker_ops = {
     .kind = &docker_kind,
     .begin = docker_begin,
@@ -314,6 +319,7 @@ static const struct environment_ops docker_ops = {
     .expected_receipt = docker_expected_receipt,
     .writes = docker_writes,
     .reach = docker_describe_reach,
+    .lacks_sockets = docker_lacks_sockets,
     .rest = docker_rest,
     .stop = docker_stop,
     .is_idle = docker_is_idle,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/state.h"
+#include "base/untrusted.h"
 #include "environments/docker/image.h"
 #include "environments/docker/script_file.h"
 #include "environments/docker/site.h"
@@ -15,13 +16,17 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KEPT_CONTAINER_LIFE_SECONDS (7. * 86400) /* even if calls keep coming */
 #define KEPT_GO_SECONDS             30.          /* for a go that is on its way */
+
+enum { KEPT_STREAMS_MODE = 0755 };
 
 /* One script in a kept container. */
 struct kept_call {
@@ -35,6 +40,7 @@ struct kept_call {
     char *python;        /* owned: the program */
     char **program;      /* owned: what is executed */
     char **variables;    /* owned: its own; or NULL */
+    int tools;           /* borrowed: a socket by which it calls tools; or 0 */
     double timeout;      /* seconds */
     double started_at;   /* monotonic seconds */
 };
@@ -64,6 +70,14 @@ static void kept_container_set_state(struct kept_container *container,
         container_kill(&container->container);
 }
 
+/* The trees that listen there have been freed: their sockets have gone. */
+static void kept_container_remove_streams(struct kept_container *container)
+{
+    if (container->streams)
+        (void)rmdir(container->streams);
+    free(STEAL_PTR(container->streams));
+}
+
 void kept_container_free(struct kept_container *container)
 {
     container_cancel(&container->container);
@@ -71,6 +85,7 @@ void kept_container_free(struct kept_container *container)
     json_decref(container->next);
     kept_size_end(&container->size);
     list_remove(&container->link);
+    kept_container_remove_streams(container);
     free(container->name);
     free(container->directory);
     close(container->script);
@@ -114,6 +129,8 @@ static json_t *kept_call_describe(const struct kept_call *call, enum kept_try st
     container.user = user;
     container.seconds = call->timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = step == KEPT_TRY_PLAIN ? 0 : idle_seconds[step];
+    container.streams = call->container->streams ? DOCKER_STREAMS DOCKER_STREAMS_NAME : NULL;
+    container.needs_tools = step == KEPT_TRY_PLAIN && docker_tree_needs_tools(call->tree);
     container.program = (const char *const *)call->program;
     container.variables = (const char *const *)call->variables;
     return docker_exec_describe(&container);
@@ -124,16 +141,27 @@ static struct docker_tree *kept_call_new_tree(struct kept_call *call)
     return docker_tree_new(call->container->site, &call->owner, call->execution.listener);
 }
 
+static struct kept_place kept_container_place(const struct kept_container *container)
+{
+    return (struct kept_place){
+        .site = container->site,
+        .container = container_id(&container->container),
+        .streams = container->streams,
+    };
+}
+
 /* Starts a new run for the call. */
 static void kept_call_execute(struct kept_call *call, enum kept_try step)
 {
-    AUTO_JSON json_t *definition = kept_call_describe(call, step);
+    const struct kept_place place = kept_container_place(call->container);
+    AUTO_JSON json_t *definition = NULL;
 
     call->step = step;
+    docker_tree_give_tools(call->tree, call->tools);
+    definition = kept_call_describe(call, step);
     if (step != KEPT_TRY_PLAIN)
         docker_tree_ask(call->tree, &call->go);
-    docker_tree_execute(call->tree, container_id(&call->container->container), definition,
-                        step != KEPT_TRY_PLAIN);
+    kept_place_execute(&place, call->tree, definition, step != KEPT_TRY_PLAIN);
 }
 
 /* Takes the run that waits in the container. If the call needs another one, it is sent away. */
@@ -147,10 +175,12 @@ static void kept_call_take_wait(struct kept_call *call)
     docker_tree_free(call->tree);
     call->tree = kept_wait_take(wait);
     docker_tree_give(call->tree, &call->owner, call->execution.listener);
-    if (is_for_it)
+    if (is_for_it) {
+        docker_tree_give_tools(call->tree, call->tools);
         docker_tree_ask(call->tree, &call->go);
-    else
+    } else {
         docker_tree_dismiss(call->tree);
+    }
 }
 
 static void kept_container_begin_call(struct kept_container *container)
@@ -164,10 +194,11 @@ static void kept_container_begin_call(struct kept_container *container)
 
 void kept_container_rest(struct kept_container *container)
 {
+    const struct kept_place place = kept_container_place(container);
+
     if (container->state != KEPT_CONTAINER_IDLE || !container->next || container->wait.tree)
         return;
-    kept_wait_start(&container->wait, container->site, container_id(&container->container),
-                    STEAL_PTR(container->next));
+    kept_wait_start(&container->wait, &place, STEAL_PTR(container->next));
 }
 
 /* The end of a call */
@@ -372,6 +403,7 @@ static struct kept_call *kept_call_new(struct kept_container *container,
     call->python = memory_copy_string(python->program);
     call->program = execution_command(python->program, script, request);
     call->variables = memory_copy_strings(request->variables);
+    call->tools = request->tools;
     call->timeout = request->timeout;
     call->started_at = clock_seconds();
     return call;
@@ -422,9 +454,36 @@ static void kept_container_on_started(struct container *started)
     listener->began(listener);
 }
 
+/* Makes the directory of its streams beside CODE_FILE, for a container of any user, and mounts it.
+ * Others do not reach the folder of CODE_FILE. */
+static void kept_container_make_streams(struct kept_container *container, const char *code_file)
+{
+    AUTO_FREE char *folder = memory_format("%s.streams", code_file);
+    struct error err = ERROR_INIT;
+    AUTO_CLOSE int directory = -1;
+
+    if (docker_site_is_remote(container->site) || mkdir(folder, S_IRWXU) < 0)
+        return;
+    directory = untrusted_open_directory(AT_FDCWD, folder, &err);
+    container->streams = STEAL_PTR(folder);
+    if (directory < 0 || fchmod(directory, KEPT_STREAMS_MODE) < 0)
+        kept_container_remove_streams(container);
+}
+
+/* New reference. */
+static json_t *kept_container_mounts(const struct kept_container *container, const json_t *mounts)
+{
+    json_t *all = json_copy((json_t *)mounts);
+
+    if (container->streams)
+        json_array_append_new(all, docker_mount(container->streams, DOCKER_STREAMS, false));
+    return all;
+}
+
 void kept_container_start(struct kept_container *kept, const struct docker_facts *image,
                           const json_t *mounts)
 {
+    AUTO_JSON json_t *all = kept_container_mounts(kept, mounts);
     AUTO_FREE char *user = docker_site_user(kept->site);
     AUTO_JSON json_t *labels = docker_site_labels(kept->site, KEPT_CONTAINER_LIFE_SECONDS);
     AUTO_JSON json_t *definition = NULL;
@@ -434,7 +493,7 @@ void kept_container_start(struct kept_container *kept, const struct docker_facts
     container.volumes = image->volumes;
     container.user = user;
     container.seconds = KEPT_CONTAINER_LIFE_SECONDS;
-    container.mounts = mounts;
+    container.mounts = all;
     container.labels = labels;
     definition = docker_container_describe(&container);
     container_start(&kept->container, kept->site->engine,
@@ -461,6 +520,7 @@ struct kept_container *kept_container_new(struct docker_site *site,
     container->site = site;
     container->container.started = kept_container_on_started;
     container->container.ended = kept_container_on_ended;
+    kept_container_make_streams(container, request->code_file);
     container->name = docker_site_name(site);
     container->directory = memory_copy_string(request->directory);
     container->started_at = clock_seconds();

@@ -48,6 +48,7 @@ struct kept_container {
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
     int script;             /* owned: the file over script.py in it */
+    char *streams;          /* owned: the directory where runs find their streams; or NULL */
     double started_at;      /* monotonic seconds */
     double used_at;         /* monotonic seconds: when it became idle */
 };

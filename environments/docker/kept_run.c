@@ -20,12 +20,19 @@ static void kept_wait_on_ended(struct docker_tree_owner *owner)
     kept_wait_stop(wait);
 }
 
-void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
-                     json_t *key)
+void kept_place_execute(const struct kept_place *place, struct docker_tree *tree,
+                        const json_t *definition, bool awaits)
+{
+    if (place->streams)
+        docker_tree_offer_streams(tree, place->streams);
+    docker_tree_execute(tree, place->container, definition, awaits);
+}
+
+void kept_wait_start(struct kept_wait *wait, const struct kept_place *place, json_t *key)
 {
     *wait = (struct kept_wait){.owner.ended = kept_wait_on_ended, .key = key};
-    wait->tree = docker_tree_new(site, &wait->owner, NULL);
-    docker_tree_execute(wait->tree, container, key, true);
+    wait->tree = docker_tree_new(place->site, &wait->owner, NULL);
+    kept_place_execute(place, wait->tree, key, true);
 }
 
 struct docker_tree *kept_wait_take(struct kept_wait *wait)

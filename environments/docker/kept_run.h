@@ -18,9 +18,19 @@ struct kept_wait {
     json_t *key;              /* owned: its definition */
 };
 
-/* Begins to start a waiting run in CONTAINER, an id; KEY is taken. */
-void kept_wait_start(struct kept_wait *wait, const struct docker_site *site, const char *container,
-                     json_t *key);
+/* Where runs are executed. Everything is borrowed. */
+struct kept_place {
+    struct docker_site *site;
+    const char *container; /* its id */
+    const char *streams;   /* the directory for its streams (direct_streams.h); NULL: none */
+};
+
+/* Begins to execute DEFINITION in TREE; see docker_tree_execute. */
+void kept_place_execute(const struct kept_place *place, struct docker_tree *tree,
+                        const json_t *definition, bool awaits);
+
+/* Begins to start a waiting run at PLACE; KEY is taken. */
+void kept_wait_start(struct kept_wait *wait, const struct kept_place *place, json_t *key);
 
 /* The waiting run, which belongs to the caller. */
 struct docker_tree *kept_wait_take(struct kept_wait *wait);
@@ -41,5 +51,5 @@ enum kept_try {
     KEPT_TRY_NONE,    /* the container is no good */
 };
 
-/* What comes after STEP, whose run TREE never began and has ended. */
+/* The next step after STEP, whose run TREE has ended and never begun. */
 enum kept_try kept_try_next(enum kept_try step, const struct docker_tree *tree);

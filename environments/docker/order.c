@@ -124,7 +124,7 @@ void docker_order_offer_streams(const struct docker_order *order, const char *co
     AUTO_FREE char *path = memory_format("%s.sock", code_file);
     struct error err = ERROR_INIT;
 
-    if (docker_site_is_remote(order->site) || order->has_own_user)
+    if (docker_site_is_remote(order->site))
         return;
     if (direct_streams_offer(streams, path, &err) < 0)
         log_debug("no direct streams: %s", err.message);
@@ -158,7 +158,8 @@ static json_t *docker_order_describe_with(const struct docker_order *order,
     container.user = user;
     container.seconds = request.timeout + DOCKER_GRACE_SECONDS;
     container.idle_seconds = own->idle_seconds;
-    container.has_streams = own->streams != NULL;
+    container.streams = own->streams ? DOCKER_STREAMS : NULL;
+    container.needs_tools = own->needs_tools;
     container.is_session = request.program != NULL;
     container.has_gate = !has_writable_volume(order->site->definition.volumes);
     container.program = (const char *const *)program;

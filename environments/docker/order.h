@@ -25,8 +25,9 @@ struct docker_order {
 
 /* The properties in which containers of equal orders differ. Everything is borrowed. */
 struct docker_order_container {
-    const char *code_file; /* the file to lay over the script; NULL: a session */
+    const char *code_file; /* the file to lay over the script; of a session: a name for files */
     const char *streams;   /* the socket for its streams (direct_streams.h); NULL: none */
+    bool needs_tools;      /* see struct docker_container */
     double idle_seconds;   /* for which it may wait for its script; 0: it does not */
 };
 
@@ -34,8 +35,7 @@ struct docker_order *docker_order_new(struct docker_site *site, const struct doc
                                       const char *python, const struct execution_request *request);
 void docker_order_free(struct docker_order *order);
 
-/* Offers STREAMS beside CODE_FILE to a container for ORDER, if the engine is on this machine and
- * the container's user may connect. */
+/* Offers STREAMS beside CODE_FILE to a container for ORDER, if the engine is on this machine. */
 void docker_order_offer_streams(const struct docker_order *order, const char *code_file,
                                 struct direct_streams *streams);
 

@@ -10,10 +10,17 @@
 void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
                          size_t length)
 {
-    if (!output->is_mute || output->has_begun)
+    if (output->listener)
         output->listener->output(output->listener,
                                  stream == FRAME_STDERR ? PROCESS_STDERR : PROCESS_STDOUT, data,
                                  length);
+}
+
+static void docker_output_show(struct docker_output *output, enum frame_stream stream,
+                               const char *data, size_t length)
+{
+    if (!output->is_mute || output->has_begun)
+        docker_output_print(output, stream, data, length);
 }
 
 /* The engine prints why it could not start the init. */
@@ -22,7 +29,7 @@ static void docker_output_complain(struct docker_output *output, enum frame_stre
 {
     const size_t used = strlen(output->complaint);
 
-    docker_output_print(output, stream, data, length);
+    docker_output_show(output, stream, data, length);
     if (output->is_mute && !output->has_begun)
         snprintf(output->complaint + used, sizeof output->complaint - used, "%.*s", (int)length,
                  data);
@@ -49,10 +56,10 @@ static void docker_output_on_frame(struct wire_reader *reader, uint32_t type, co
 
     switch ((enum init_frame)type) {
     case INIT_OUT:
-        docker_output_print(output, FRAME_STDOUT, data, length);
+        docker_output_show(output, FRAME_STDOUT, data, length);
         break;
     case INIT_ERRORS:
-        docker_output_print(output, FRAME_STDERR, data, length);
+        docker_output_show(output, FRAME_STDERR, data, length);
         break;
     case INIT_BEGUN:
         output->has_begun = true;
@@ -69,6 +76,7 @@ static void docker_output_on_frame(struct wire_reader *reader, uint32_t type, co
         break;
     case INIT_GO:
     case INIT_CODE:
+    case INIT_TOOLS:
     case INIT_CELLS:
     case INIT_DISMISSAL:
     case INIT_FRAMES:

@@ -12,12 +12,12 @@
 struct execution_listener;
 
 struct docker_output {
-    struct execution_listener *listener; /* borrowed: gets the output */
+    struct execution_listener *listener; /* borrowed: gets the output; NULL: nobody does */
 
     /* May be NULL: there are no cells. One has ended, and all its output has come. */
     void (*cell_ended)(struct docker_output *output, const struct last_words *words);
 
-    bool is_mute;        /* nothing is passed on before the script begins ... */
+    bool is_mute;        /* nothing of the wire is passed on before the script begins ... */
     char complaint[256]; /* ... but the engine's own words are kept here */
     bool has_begun;      /* the init says that the script begins ... */
     bool has_not_begun;  /* ... or that no script has run, and none will */
@@ -35,7 +35,8 @@ void docker_output_init(struct docker_output *output, struct execution_listener 
 void docker_output_feed(struct docker_output *output, enum frame_stream stream, const char *data,
                         size_t length);
 
-/* Takes what the script has printed to STREAM, stdout or stderr, past the wire. */
+/* Takes what the script has printed to STREAM, stdout or stderr, past the wire. It may come before
+ * the message that the script begins. */
 void docker_output_print(struct docker_output *output, enum frame_stream stream, const char *data,
                          size_t length);
 

@@ -41,6 +41,7 @@ static void docker_run_finish(struct docker_run *run)
     struct process_end end = docker_tree_conclude(run->tree, run->started_at, run->order->python);
 
     end.ahead_seconds = run->tree->ahead_seconds;
+    end.vanished = docker_tree_lacked_tools(run->tree);
     if (run->tree->output.has_words && run->ahead)
         ahead_pool_open(run->pool);
     if (run->tree->output.has_words && run->pool)
@@ -72,6 +73,7 @@ static int docker_run_start_container(struct docker_run *run, struct error *err)
 {
     const struct docker_order_container own = {.code_file = run->order->request.code_file};
 
+    docker_tree_give_tools(run->tree, run->order->request.tools);
     return docker_tree_start(run->tree, run->order, own, err);
 }
 
@@ -183,6 +185,7 @@ static bool docker_run_take(struct docker_run *run, struct ahead_container *take
     run->tree = tree;
     run->ahead = taken;
     docker_tree_give(run->tree, &run->owner, run->execution.listener);
+    docker_tree_give_tools(run->tree, request->tools);
     docker_tree_ask(run->tree, &taken->go);
     return true;
 }

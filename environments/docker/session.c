@@ -185,12 +185,15 @@ static int docker_session_take_input(struct docker_session *session, int input, 
 struct execution *docker_session_start(struct docker_order *order,
                                        struct execution_listener *listener, struct error *err)
 {
+    const struct docker_order_container own = {.code_file = order->request.code_file};
     struct docker_session *session = docker_session_new(order, listener);
 
     order->request.timeout = DOCKER_SESSION_LIFE_SECONDS;
     order->stays = false; /* a session is ended, and leaves nothing to be looked at */
+    if (!order->request.kernel)
+        docker_tree_give_tools(session->tree, order->request.tools);
     if (docker_session_take_input(session, order->request.input, err) == 0 &&
-        docker_tree_start(session->tree, order, (struct docker_order_container){0}, err) == 0)
+        docker_tree_start(session->tree, order, own, err) == 0)
         return &session->execution;
     docker_session_free(session);
     return NULL;

@@ -129,6 +129,13 @@ bool docker_site_has_own_user(const struct docker_site *site, uid_t uid)
     return site->definition.user && !site->is_rootless && uid != geteuid();
 }
 
+const char *docker_site_lacks_sockets(const struct docker_site *site)
+{
+    if (site->engine && docker_site_is_remote(site))
+        return "its engine is reached by TCP";
+    return site->lacks_sockets ? "its containers cannot connect to sockets of this machine" : NULL;
+}
+
 char *docker_site_name(const struct docker_site *site)
 {
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
@@ -184,12 +191,12 @@ char *docker_site_script(const struct execution_request *request)
     return memory_format(DOCKER_WORKSPACE "%s", request->script + strlen(request->directory));
 }
 
-/* A request with a program instead of code has no code file, and gets no mount over a script. */
+/* A request with a program instead of code gets no mount over a script. */
 static void docker_site_add_script(json_t *mounts, const struct execution_request *request)
 {
     AUTO_FREE char *script = NULL;
 
-    if (!request->code_file)
+    if (request->program)
         return;
     script = docker_site_script(request);
     json_array_append_new(mounts, docker_mount(request->code_file, script, false));

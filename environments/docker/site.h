@@ -30,6 +30,8 @@ struct docker_site {
     bool is_rootless;   /* root in a container is its user outside */
     bool remaps_users;  /* the engine maps users to others, unless a container says otherwise */
     bool is_unfiltered; /* it cannot filter system calls */
+    bool has_sockets;   /* a container has connected to a socket of this machine ... */
+    bool lacks_sockets; /* ... or none yet, and one could not */
     json_t *missing;    /* owned: for receipts, the layers that its containers lack */
     char *architecture; /* owned: "amd64"; NULL: it does not say */
 
@@ -68,6 +70,9 @@ static inline bool docker_site_is_remote(const struct docker_site *site)
 {
     return !engine_socket(site->engine);
 }
+
+/* The reason why no socket comes into its containers; static storage. NULL: it does. */
+const char *docker_site_lacks_sockets(const struct docker_site *site);
 
 /* A name for a container that is not taken. Owned by the caller. */
 char *docker_site_name(const struct docker_site *site);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/state.h"
@@ -18,6 +19,8 @@
 
 #define DOCKER_TREE_REST_SECONDS  0.05 /* a client has read its answer by then */
 #define DOCKER_TREE_DRAIN_SECONDS 5.0  /* as for the output of a container */
+
+enum { DOCKER_TREE_UNSENT = 8 << 20 }; /* more than a script has (PYTHON_CODE_BYTES) */
 
 static const struct state docker_tree_states[] = {
     [DOCKER_TREE_NONE] = {"none", 1 << DOCKER_TREE_STARTING | 1 << DOCKER_TREE_LEAVING},
@@ -47,20 +50,50 @@ static void docker_tree_set_state(struct docker_tree *tree, enum docker_tree_sta
 
 /* ---- what its init is told ---- */
 
-int docker_tree_send(struct docker_tree *tree, const char *data, size_t length, struct error *err)
+static int docker_tree_pass_on(struct docker_tree *tree, const char *data, size_t length,
+                               struct error *err)
 {
-    if (direct_streams_are_ready(&tree->streams)) {
-        direct_streams_tell(&tree->streams, data, length);
-        return 0;
-    }
-    direct_streams_withdraw(&tree->streams); /* else the init could turn away from the engine */
+    if (direct_streams_are_ready(&tree->streams))
+        return direct_streams_tell(&tree->streams, data, length, err);
     if (container_send(&tree->container, data, length, err) < 0)
         return -1;
     return exec_send(&tree->exec, data, length, err);
 }
 
-/* What it does not take gets no answer, and it ends after a while. The buffer has room for one
- * script (PYTHON_CODE_BYTES). */
+/* Its init says hello to the server or to the engine, and is told everything there. */
+int docker_tree_send(struct docker_tree *tree, const char *data, size_t length, struct error *err)
+{
+    if (direct_streams_are_offered(&tree->streams))
+        return buffer_append(&tree->unsent, data, length, err);
+    return docker_tree_pass_on(tree, data, length, err);
+}
+
+/* Its init has said hello. */
+static void docker_tree_send_rest(struct docker_tree *tree)
+{
+    struct error ignored = ERROR_INIT;
+    const size_t length = buffer_length(&tree->unsent);
+
+    if (length == 0 || direct_streams_are_offered(&tree->streams))
+        return;
+    (void)docker_tree_pass_on(tree, buffer_bytes(&tree->unsent), length, &ignored);
+    buffer_consume(&tree->unsent, length);
+}
+
+void docker_tree_give_tools(struct docker_tree *tree, int tools)
+{
+    tree->has_tools = tools > 0;
+    if (tools > 0)
+        direct_streams_give_tools(&tree->streams, tools);
+}
+
+bool docker_tree_needs_tools(const struct docker_tree *tree)
+{
+    return tree->has_tools && tree->site->has_sockets;
+}
+
+/* An init that does not take all of DATA gives no answer, and ends after a while. The buffer has
+ * room for one script (PYTHON_CODE_BYTES). */
 static void docker_tree_tell(struct docker_tree *tree, const char *data, size_t length)
 {
     struct error ignored = ERROR_INIT;
@@ -79,6 +112,8 @@ void docker_tree_dismiss(struct docker_tree *tree)
 static void docker_tree_send_go(struct docker_tree *tree)
 {
     docker_tree_set_state(tree, DOCKER_TREE_ASKED);
+    if (docker_tree_needs_tools(tree))
+        docker_tree_tell(tree, init_tools, WIRE_HEAD_BYTES);
     docker_tree_tell(tree, tree->go->bytes, tree->go->length);
 }
 
@@ -137,8 +172,24 @@ static void docker_tree_print(struct docker_tree *tree, enum frame_stream stream
 
 static void docker_tree_on_said(struct direct_streams *streams, const char *data, size_t length)
 {
-    docker_tree_hear(CONTAINER_OF(streams, struct docker_tree, streams), FRAME_STDOUT, data,
-                     length);
+    struct docker_tree *tree = CONTAINER_OF(streams, struct docker_tree, streams);
+
+    tree->site->has_sockets = true;
+    tree->site->lacks_sockets = false;
+    docker_tree_hear(tree, FRAME_STDOUT, data, length);
+    docker_tree_send_rest(tree);
+}
+
+/* The engine has handed over output: its streams are used, unless the init has direct ones. Once an
+ * init has connected, another that does not has met with an accident, or a script's intent. */
+static void docker_tree_settle(struct docker_tree *tree)
+{
+    if (direct_streams_are_offered(&tree->streams)) {
+        if (!tree->site->has_sockets)
+            tree->site->lacks_sockets |= tree->output.reader.state == WIRE_OPEN;
+        direct_streams_withdraw(&tree->streams);
+    }
+    docker_tree_send_rest(tree);
 }
 
 static void docker_tree_on_printed(struct direct_streams *streams, enum frame_stream stream,
@@ -149,10 +200,10 @@ static void docker_tree_on_printed(struct direct_streams *streams, enum frame_st
 
 /* ---- the end ---- */
 
-/* Without a go only the engine knows whether the program was executed. */
+/* Without a go only the engine knows whether the program was executed, unless the init refuses. */
 enum docker_tree_fate docker_tree_judge(const struct docker_tree *tree, bool is_whole)
 {
-    if (!tree->awaits)
+    if (!tree->awaits && !tree->output.has_not_begun)
         return !tree->end.started && tree->end.status != 0 ? DOCKER_TREE_NEVER_BEGAN
                                                            : DOCKER_TREE_HAS_RUN;
     if (tree->output.has_begun)
@@ -185,6 +236,11 @@ static void docker_tree_quote(struct docker_tree *tree)
     printable_clean(tree->end.failure);
 }
 
+bool docker_tree_lacked_tools(const struct docker_tree *tree)
+{
+    return !tree->awaits && tree->output.has_not_begun;
+}
+
 static void docker_tree_finish(struct docker_tree *tree, const struct container_end *end,
                                bool is_whole)
 {
@@ -194,6 +250,9 @@ static void docker_tree_finish(struct docker_tree *tree, const struct container_
         docker_tree_explain_loss(tree);
     if (tree->fate == DOCKER_TREE_NEVER_BEGAN && !*tree->end.failure)
         docker_tree_quote(tree);
+    if (docker_tree_lacked_tools(tree) && !*tree->end.failure)
+        snprintf(tree->end.failure, sizeof tree->end.failure, "%s",
+                 "the socket by which the script calls tools did not come into its container");
     ev_clear_pending(docker_tree_loop(tree), &tree->complete);
     ev_timer_stop(docker_tree_loop(tree), &tree->drain);
     docker_tree_set_state(tree, DOCKER_TREE_NONE);
@@ -214,6 +273,7 @@ static void docker_tree_on_complete(struct ev_loop *loop, ev_prepare *watcher, i
 static void docker_tree_give_up_run(struct docker_tree *tree)
 {
     exec_cancel(&tree->exec);
+    direct_streams_read_rest(&tree->streams);
     docker_tree_finish(tree, &(struct container_end){.started = true}, false);
 }
 
@@ -300,7 +360,7 @@ static void docker_tree_on_container_output(struct container *container, enum fr
         docker_tree_print(tree, stream, data, length);
     else
         docker_tree_hear(tree, stream, data, length);
-    direct_streams_withdraw(&tree->streams);
+    docker_tree_settle(tree);
 }
 
 static void docker_tree_on_container_started(struct container *container)
@@ -328,9 +388,9 @@ int docker_tree_start(struct docker_tree *tree, const struct docker_order *order
 
     tree->awaits = own.idle_seconds > 0;
     tree->streams.is_plain = order->stays;
-    if (own.code_file)
-        docker_order_offer_streams(order, own.code_file, &tree->streams);
+    docker_order_offer_streams(order, own.code_file, &tree->streams);
     own.streams = direct_streams_path(&tree->streams);
+    own.needs_tools = !tree->awaits && docker_tree_needs_tools(tree);
     definition = docker_order_describe(order, &own, err);
     if (!definition)
         return -1;
@@ -351,7 +411,10 @@ int docker_tree_start(struct docker_tree *tree, const struct docker_order *order
 static void docker_tree_on_exec_output(struct exec *exec, enum frame_stream stream,
                                        const char *data, size_t length)
 {
-    docker_tree_hear(CONTAINER_OF(exec, struct docker_tree, exec), stream, data, length);
+    struct docker_tree *tree = CONTAINER_OF(exec, struct docker_tree, exec);
+
+    docker_tree_hear(tree, stream, data, length);
+    docker_tree_settle(tree);
 }
 
 static void docker_tree_on_exec_agreed(struct exec *exec)
@@ -362,8 +425,19 @@ static void docker_tree_on_exec_agreed(struct exec *exec)
 /* An engine that does not know the run any more has handed over all its output before. */
 static void docker_tree_on_exec_ended(struct exec *exec, const struct container_end *end)
 {
-    docker_tree_finish(CONTAINER_OF(exec, struct docker_tree, exec), end,
-                       !*end->failure || end->status == DOCKER_NOT_FOUND);
+    struct docker_tree *tree = CONTAINER_OF(exec, struct docker_tree, exec);
+
+    direct_streams_read_rest(&tree->streams);
+    docker_tree_finish(tree, end, !*end->failure || end->status == DOCKER_NOT_FOUND);
+}
+
+void docker_tree_offer_streams(struct docker_tree *tree, const char *folder)
+{
+    AUTO_FREE char *path = memory_format("%s" DOCKER_STREAMS_NAME, folder);
+    struct error err = ERROR_INIT;
+
+    if (direct_streams_offer(&tree->streams, path, &err) < 0)
+        log_debug("no direct streams: %s", err.message);
 }
 
 void docker_tree_execute(struct docker_tree *tree, const char *container, const json_t *definition,
@@ -402,7 +476,7 @@ void docker_tree_give(struct docker_tree *tree, struct docker_tree_owner *owner,
     tree->killed = false; /* by its new owner */
 }
 
-struct docker_tree *docker_tree_new(const struct docker_site *site, struct docker_tree_owner *owner,
+struct docker_tree *docker_tree_new(struct docker_site *site, struct docker_tree_owner *owner,
                                     struct execution_listener *listener)
 {
     struct docker_tree *tree = NEW(struct docker_tree);
@@ -419,6 +493,7 @@ struct docker_tree *docker_tree_new(const struct docker_site *site, struct docke
     tree->streams.said = docker_tree_on_said;
     docker_output_init(&tree->output, listener);
     direct_streams_init(&tree->streams, docker_tree_loop(tree));
+    buffer_init(&tree->unsent, DOCKER_TREE_UNSENT);
     ev_init(&tree->complete, docker_tree_on_complete);
     ev_timer_init(&tree->rest, docker_tree_on_rest, DOCKER_TREE_REST_SECONDS, 0.);
     ev_timer_init(&tree->patience, docker_tree_on_patience,
@@ -441,6 +516,7 @@ void docker_tree_free(struct docker_tree *tree)
     container_cancel(&tree->container);
     exec_cancel(&tree->exec);
     direct_streams_end(&tree->streams);
+    buffer_deinit(&tree->unsent);
     free(tree->name);
     free(tree);
 }

@@ -8,6 +8,7 @@
  * the init away when it has said its last words. Its owner may change before the script comes. */
 #pragma once
 
+#include "base/buffer.h"
 #include "environments/docker/direct_streams.h"
 #include "environments/docker/order.h"
 #include "environments/docker/output.h"
@@ -51,7 +52,7 @@ struct docker_tree_owner {
 
 struct docker_tree {
     struct docker_tree_owner *owner; /* borrowed */
-    const struct docker_site *site;  /* borrowed */
+    struct docker_site *site;        /* borrowed */
     enum docker_tree_state state;
     struct docker_output output; /* to the listener of the owner */
     char *name;                  /* owned: of the container, once it starts */
@@ -64,19 +65,21 @@ struct docker_tree {
     /* Private. One of `container` and `exec` is under way. */
     struct container container;
     struct exec exec;
-    struct direct_streams streams; /* of a container */
-    bool awaits;                   /* a go */
-    bool is_unwanted;              /* to be dismissed as soon as the engine has started it */
-    double started_at;             /* CLOCK_MONOTONIC seconds */
-    ev_timer patience;             /* for the answer of its init */
-    ev_timer drain;                /* for its output, when the container it runs in has ended */
-    ev_prepare complete;           /* fed, never started: it has ended, as its last words say */
-    ev_timer rest;                 /* before its container is removed */
-    struct engine_duty duty;       /* lets the engine free it when it is LEAVING */
+    struct direct_streams streams;
+    struct buffer unsent;    /* orders for its init, until their way is known */
+    bool awaits;             /* a go */
+    bool has_tools;          /* its script calls tools */
+    bool is_unwanted;        /* to be dismissed as soon as the engine has started it */
+    double started_at;       /* CLOCK_MONOTONIC seconds */
+    ev_timer patience;       /* for the answer of its init */
+    ev_timer drain;          /* for its output, when the container it runs in has ended */
+    ev_prepare complete;     /* fed, never started: it has ended, as its last words say */
+    ev_timer rest;           /* before its container is removed */
+    struct engine_duty duty; /* lets the engine free it when it is LEAVING */
 };
 
 /* A tree of OWNER, whose LISTENER gets the output. */
-struct docker_tree *docker_tree_new(const struct docker_site *site, struct docker_tree_owner *owner,
+struct docker_tree *docker_tree_new(struct docker_site *site, struct docker_tree_owner *owner,
                                     struct execution_listener *listener);
 
 /* Frees TREE. Requests and processes under way are killed, in the background. */
@@ -91,6 +94,10 @@ void docker_tree_leave(struct docker_tree *tree);
 int docker_tree_start(struct docker_tree *tree, const struct docker_order *order,
                       struct docker_order_container own, struct error *err);
 
+/* The init of TREE, which is executed next in a kept container, finds the streams in FOLDER, where
+ * nothing is yet. */
+void docker_tree_offer_streams(struct docker_tree *tree, const char *folder);
+
 /* Begins to start a run in CONTAINER, an id. If it AWAITS its script, it prints nothing before. */
 void docker_tree_execute(struct docker_tree *tree, const char *container, const json_t *definition,
                          bool awaits);
@@ -103,11 +110,21 @@ void docker_tree_drain(struct docker_tree *tree);
 void docker_tree_give(struct docker_tree *tree, struct docker_tree_owner *owner,
                       struct execution_listener *listener);
 
+/* Its script, which has not begun, calls tools by the socket TOOLS (borrowed; 0: it does not). */
+void docker_tree_give_tools(struct docker_tree *tree, int tools);
+
+/* Its script is not to begin without its tools. The first container of a site may show that none
+ * can have any, and begins all the same. */
+bool docker_tree_needs_tools(const struct docker_tree *tree);
+
 /* Its script is there: GO, borrowed as long as the tree, is sent when its init waits. */
 void docker_tree_ask(struct docker_tree *tree, const struct docker_go *go);
 
 /* Its init ends, at once or as soon as the engine has started it. */
 void docker_tree_dismiss(struct docker_tree *tree);
+
+/* Its init has refused to begin: it has none of the tools that its script needs. */
+bool docker_tree_lacked_tools(const struct docker_tree *tree);
 
 /* Sends DATA, frames of the wire, to its init. -1 with ERR: it takes no more. */
 int docker_tree_send(struct docker_tree *tree, const char *data, size_t length, struct error *err);

@@ -2,13 +2,16 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/docker/container_description.h"
 #include "environments/place_guard.h"
 #include "environments/real_path.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const char *const guarded_there[] = {"/proc", "/sys", "/dev", "/run", "/workspace"};
+static const char *const guarded_there[] = {
+    "/proc", "/sys", "/dev", "/run", DOCKER_WORKSPACE, DOCKER_INIT, DOCKER_STREAMS,
+};
 
 char *docker_volume_resolve(const char *path, const struct docker_guarded *guarded,
                             struct error *err)

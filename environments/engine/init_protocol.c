@@ -15,11 +15,13 @@ static const struct wire_rule init_rules[INIT_FRAMES] = {
     [INIT_CODE] = {.most = INIT_PIECE_BYTES, .is_split = true},
     [INIT_CELLS] = {.most = INIT_PIECE_BYTES, .is_split = true},
     [INIT_DISMISSAL] = {.most = 0},
+    [INIT_TOOLS] = {.most = 0},
 };
 
 const struct wire_protocol init_protocol = {.types = INIT_FRAMES, .rules = init_rules};
 
 const char init_dismissal[WIRE_HEAD_BYTES] = {INIT_DISMISSAL};
+const char init_tools[WIRE_HEAD_BYTES] = {INIT_TOOLS};
 
 struct go go_for(const struct stat *file)
 {

@@ -24,6 +24,7 @@ enum init_frame {
     INIT_CODE,      /* the code of this script, on another machine */
     INIT_CELLS,     /* for the program of a session (init/cell_relay.h) */
     INIT_DISMISSAL, /* nothing more is wanted of the init: it ends */
+    INIT_TOOLS,     /* before the go: without a socket for tools the script does not begin */
     INIT_FRAMES,
 };
 
@@ -31,7 +32,9 @@ enum { INIT_PIECE_BYTES = 32 << 10 }; /* of one frame of output, code or cells, 
 
 extern const struct wire_protocol init_protocol;
 
-extern const char init_dismissal[WIRE_HEAD_BYTES]; /* a frame */
+/* Frames. */
+extern const char init_dismissal[WIRE_HEAD_BYTES];
+extern const char init_tools[WIRE_HEAD_BYTES];
 
 enum { GO_BYTES = 3 * 8 }; /* little-endian numbers */
 

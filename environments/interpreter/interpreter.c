@@ -94,7 +94,8 @@ bool interpreter_is_resolved(const struct interpreter *interpreter)
 {
     return interpreter->state == INTERPRETER_KNOWN &&
            file_identity_holds(&interpreter->candidate_file, interpreter->candidate) &&
-           file_identity_holds(&interpreter->executable_file, interpreter->executable);
+           (strcmp(interpreter->candidate, interpreter->executable) == 0 ||
+            file_identity_holds(&interpreter->executable_file, interpreter->executable));
 }
 
 static void interpreter_forget(struct interpreter *interpreter)

@@ -69,8 +69,8 @@ static void node_environment_on_granted(struct node_stay *stay)
 {
     struct node_environment *node = node_environment_at(stay);
 
-    node_execution_introduce(node, stay);
-    node_stay_tell(stay, NODE_PREPARE, json_pack("{s:i}", "environment", (int)node->number));
+    (void)node_execution_introduce(node, stay);
+    node_execution_ask(node, stay);
 }
 
 static void node_environment_on_step(struct node_stay *stay, const char *text)
@@ -109,7 +109,7 @@ static void node_environment_on_end(struct node_environment *node, const json_t 
 {
     const char *failure = json_object_get_string(message, "failure");
 
-    if (failure || !node->is_known) {
+    if (failure || !node->facts.is_known) {
         node_environment_fail(node, failure ? failure : "its node has not said what it has");
         return;
     }
@@ -125,17 +125,15 @@ static void node_environment_on_frame(struct node_stay *stay, enum node_frame ty
 
     if (type == NODE_STEP)
         node_environment_on_told_step(node, message);
-    if (type == NODE_PREPARED) {
+    if (type == NODE_PREPARED)
         node_facts_read(&node->facts, message, node_stay_title(stay));
-        node->is_known = true;
-    }
     if (type == NODE_ENDED)
         node_environment_on_end(node, message);
 }
 
 static bool node_environment_is_prepared(const struct environment *environment)
 {
-    return const_node_environment_of(environment)->is_known;
+    return const_node_environment_of(environment)->facts.is_known;
 }
 
 static enum outcome node_environment_prepare(struct environment *environment, struct error *err)
@@ -168,7 +166,7 @@ static enum script_delivery node_environment_delivery(const struct environment *
 {
     const struct node_environment *node = const_node_environment_of(environment);
 
-    return node->is_known ? node->facts.delivery : SCRIPT_LAID_OVER;
+    return node->facts.is_known ? node->facts.delivery : SCRIPT_LAID_OVER;
 }
 
 static bool node_environment_can_overlap(const struct environment *environment)

@@ -2,8 +2,9 @@
  * directories that both machines have at the same path.
  *
  * The first preparation finds out what the nodes give. It holds for all nodes of the pool, which
- * are equal; where a node gives less, an execution is refused, and says so. A sandbox is not
- * optional: the level of a run is decided before it has a node. */
+ * should be equal. Each node is asked once more before it gets its first execution: one that cannot
+ * lay code over a script gets none to lay over. A sandbox is not optional: the level of a run is
+ * decided before it has a node. */
 #pragma once
 
 #include "environments/environment.h"
@@ -15,7 +16,6 @@ struct node_environment {
     struct node_pool *pool; /* held; NULL in a catalog that runs nothing */
     uint32_t number;        /* by which nodes know it */
     struct node_stay stay;  /* of the preparation */
-    bool is_known;          /* it has been prepared on a node */
     struct node_facts facts;
 };
 

@@ -24,6 +24,7 @@ struct node_execution {
     struct node_environment *node; /* borrowed */
     json_t *request;               /* owned, until it has a node */
     char *code;                    /* the same; or NULL */
+    bool is_laid_over;             /* the code, over the script */
     char *owner;                   /* owned; or NULL */
     size_t code_length;
     json_t *title; /* owned: the name of its node; or NULL */
@@ -34,8 +35,9 @@ struct node_execution {
     size_t credit;              /* bytes of cells that may be sent */
     struct process_usage usage; /* after the last cell */
 
+    bool is_asking;  /* its node has not said yet what it has, and has got nothing of it */
+    bool is_refused; /* by the server: its node has got nothing of it */
     bool is_killed;
-    bool has_printed;
     json_t *end;   /* owned: what the node has said of its end; or NULL ... */
     char *failure; /* ... owned: why it has said nothing */
     ev_timer over; /* tells its end from the loop */
@@ -81,17 +83,6 @@ static void node_execution_fail(const struct node_execution *run, struct process
     end->receipt.node = title;
 }
 
-/* A script that has printed is not started again, whatever its node says. Before that, an honest
- * node may have said that it begins. */
-static void node_execution_doubt(const struct node_execution *run, struct process_end *end)
-{
-    if (!run->has_printed || (!end->refused && !end->vanished))
-        return;
-    end->refused = false;
-    end->vanished = false;
-    snprintf(end->failure, sizeof end->failure, "its node denies what it has run");
-}
-
 static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_execution *run = CONTAINER_OF(timer, struct node_execution, over);
@@ -107,7 +98,7 @@ static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int ev
     else
         node_execution_fail(run, &end, title);
     end.killed |= run->is_killed;
-    node_execution_doubt(run, &end);
+    end.refused = run->is_refused;
     node_execution_free(run);
     listener->ended(listener, &end);
 }
@@ -198,7 +189,6 @@ static void node_execution_on_output(struct node_execution *run, enum process_st
     struct execution_listener *listener = run->execution.listener;
 
     node_execution_on_begun(run); /* even if its node denies it: its time is limited */
-    run->has_printed = true;
     listener->output(listener, stream, data, length);
     run->taken += length;
     if (run->taken < NODE_CREDIT_BYTES)
@@ -207,20 +197,44 @@ static void node_execution_on_output(struct node_execution *run, enum process_st
     run->taken = 0;
 }
 
-/* An execution that was refused tells what its node gives instead. */
-static void node_execution_on_ended(struct node_execution *run, const char *data, size_t length)
-{
-    run->end = json_loadb(data, length, 0, NULL);
-    if (!run->end)
-        run->failure = memory_copy_string("its node has not said how it ended");
-    node_execution_end(run);
-}
-
 static void node_execution_on_prepared(struct node_execution *run, const char *data, size_t length)
 {
     AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
 
     node_facts_read(&run->node->facts, message, run->title);
+}
+
+/* A node that has got the request may execute it, whatever it says. */
+static void node_execution_hand_over(struct node_execution *run)
+{
+    json_decref(STEAL_PTR(run->end)); /* its answer to PREPARE */
+    node_stay_tell(&run->stay, NODE_START, STEAL_PTR(run->request));
+    for (size_t done = 0; done < run->code_length; done += NODE_PIECE_BYTES)
+        node_stay_send(&run->stay, NODE_CODE, run->code + done,
+                       size_min(run->code_length - done, NODE_PIECE_BYTES));
+    free(STEAL_PTR(run->code));
+}
+
+/* Its node has said what it has: that may be less than the one before it had. */
+static void node_execution_on_asked(struct node_execution *run)
+{
+    run->is_asking = false;
+    run->is_refused = run->is_laid_over && run->node->facts.delivery != SCRIPT_LAID_OVER;
+    if (run->is_killed || run->is_refused || json_object_get(run->end, "failure"))
+        node_execution_end(run);
+    else
+        node_execution_hand_over(run);
+}
+
+static void node_execution_on_ended(struct node_execution *run, const char *data, size_t length)
+{
+    run->end = json_loadb(data, length, 0, NULL);
+    if (!run->end)
+        run->failure = memory_copy_string("its node has not said how it ended");
+    if (run->is_asking && run->end)
+        node_execution_on_asked(run);
+    else
+        node_execution_end(run);
 }
 
 static void node_execution_on_frame(struct node_stay *stay, enum node_frame type, const char *data,
@@ -260,19 +274,26 @@ static void node_execution_on_frame(struct node_stay *stay, enum node_frame type
 
 /* Its beginning */
 
-void node_execution_introduce(struct node_environment *node, struct node_stay *stay)
+bool node_execution_introduce(struct node_environment *node, struct node_stay *stay)
 {
     const struct environment *environment = &node->environment;
     json_t *definition;
 
     if (!node_stay_introduces(stay, node->number))
-        return;
+        return false;
     definition = json_copy(environment->definition);
     json_object_del(definition, "node");
+    json_object_del(definition, "start"); /* exposure_limit() may have changed it in the settings */
     node_stay_tell(stay, NODE_ENVIRONMENT,
                    json_pack("{s:i, s:s, s:o, s:o}", "number", (int)node->number, "name",
                              environment->name, "definition", definition, "settings",
                              node_settings_write(&environment->settings)));
+    return true;
+}
+
+void node_execution_ask(const struct node_environment *node, struct node_stay *stay)
+{
+    node_stay_tell(stay, NODE_PREPARE, json_pack("{s:i}", "environment", (int)node->number));
 }
 
 static void node_execution_on_step_text(struct node_stay *stay, const char *text)
@@ -291,12 +312,11 @@ static void node_execution_on_granted(struct node_stay *stay)
     struct node_execution *run = node_execution_of(stay);
 
     run->title = json_incref((json_t *)node_stay_title(stay));
-    node_execution_introduce(run->node, stay);
-    node_stay_tell(stay, NODE_START, STEAL_PTR(run->request));
-    for (size_t done = 0; done < run->code_length; done += NODE_PIECE_BYTES)
-        node_stay_send(stay, NODE_CODE, run->code + done,
-                       size_min(run->code_length - done, NODE_PIECE_BYTES));
-    free(STEAL_PTR(run->code));
+    run->is_asking = node_execution_introduce(run->node, stay);
+    if (run->is_asking)
+        node_execution_ask(run->node, stay);
+    else
+        node_execution_hand_over(run);
 }
 
 static void interrupt_node(struct execution *execution)
@@ -348,6 +368,7 @@ static void node_execution_take_code(struct node_execution *run,
 {
     const char *code = node_request_code(request, &run->code_length);
 
+    run->is_laid_over = request->code;
     run->code = memory_new(run->code_length + 1, 1);
     if (code)
         memcpy(run->code, code, run->code_length);

@@ -5,8 +5,11 @@
 
 #include "environments/nodes/node_environment.h"
 
-/* Tells the node of STAY, if it does not know, about NODE. */
-void node_execution_introduce(struct node_environment *node, struct node_stay *stay);
+/* Tells the node of STAY about NODE. False: it knows. */
+bool node_execution_introduce(struct node_environment *node, struct node_stay *stay);
+
+/* Asks the node of STAY to prepare NODE, and to say what it has. */
+void node_execution_ask(const struct node_environment *node, struct node_stay *stay);
 
 /* See environment_start. `is_starting` until the node says that the code begins. */
 struct execution *node_execution_start(struct node_environment *node,

@@ -6,21 +6,18 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define NODE_LINK_MERCY_SECONDS 15. /* as much as for its silence */
 #define NODE_GREETING           "pyexecd wire "
 
 enum {
-    NODE_TRIAL_DIGITS = 32,
+    NODE_TRIALS = 8,
     NODE_FOREIGN_BYTES = 200, /* shown of the output of a launcher */
     NODE_HOST_BYTES = 64,
 };
@@ -47,21 +44,13 @@ static void node_link_set_state(struct node_link *node, enum node_link_state sta
     ev_timer_start(node->loop, &node->idle);
 }
 
-static void node_link_forget_trial(struct node_link *node)
-{
-    if (node->trial)
-        (void)unlink(node->trial);
-    free(STEAL_PTR(node->trial));
-    free(STEAL_PTR(node->content));
-}
-
 /* Its end */
 
 static void node_link_begin_end(struct node_link *node, bool is_urgent)
 {
     node_link_set_state(node, NODE_LINK_LEAVING);
     ev_timer_stop(node->loop, &node->mercy);
-    node_link_forget_trial(node);
+    trial_file_remove(&node->trial);
     node_wire_close(&node->wire);
     node_launcher_end(&node->launcher, is_urgent);
 }
@@ -110,7 +99,7 @@ static void node_link_on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     node_link_end(node);
 }
 
-/* A node that lives and does not what it is to do would keep its caller waiting. */
+/* Gives up a node that lives but does not answer: its caller would wait for ever. */
 static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct node_link *node = CONTAINER_OF(timer, struct node_link, mercy);
@@ -133,13 +122,18 @@ static void node_link_begin_mercy(struct node_link *node)
 
 /* Its launcher */
 
+bool node_link_is_starting(const struct node_link *node)
+{
+    return node->state < NODE_LINK_FREE;
+}
+
 static void node_link_on_said(struct last_lines *lines, const char *line)
 {
     struct node_launcher *launcher = CONTAINER_OF(lines, struct node_launcher, lines);
     struct node_link *node = CONTAINER_OF(launcher, struct node_link, launcher);
 
     log_info("node %s says: %s", node->name, line);
-    if (node->state < NODE_LINK_FREE)
+    if (node_link_is_starting(node))
         node->said(node, line);
 }
 
@@ -179,19 +173,6 @@ static void node_link_on_foreign(struct node_wire *wire, const char *data, size_
 
 /* The greeting */
 
-static int node_link_make_trial(struct node_link *node, struct error *err)
-{
-    AUTO_FREE char *digits = random_digits(NODE_TRIAL_DIGITS);
-
-    node->content = random_digits(NODE_TRIAL_DIGITS);
-    node->trial = memory_format("%s/.pyexecd-%s", node->place, digits);
-    if (fd_write_new_file(node->trial, S_IRUSR | S_IWUSR, node->content, strlen(node->content),
-                          err) == 0)
-        return 0;
-    free(STEAL_PTR(node->trial));
-    return -1;
-}
-
 static void node_link_refuse(struct node_link *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -206,12 +187,43 @@ static void node_link_refuse(struct node_link *node, const char *format, ...)
     node_wire_fail(&node->wire, node->why);
 }
 
+static void node_link_try(struct node_link *node)
+{
+    struct error err = ERROR_INIT;
+
+    if (trial_file_make(&node->trial, node->place, &err) < 0) {
+        node_link_refuse(node, "%s", err.message);
+        return;
+    }
+    node->trials++;
+    node_wire_tell(&node->wire, NODE_HELLO, 0,
+                   json_pack("{s:i, s:b, s:s, s:s}", "protocol", NODE_PROTOCOL, "is_best_effort",
+                             node->is_best_effort, "trial", node->trial.path, "content",
+                             node->trial.content));
+}
+
+/* Where scripts work at the place itself, one of them may have spoilt the file. */
+static void node_link_on_fault(struct node_link *node, const char *fault)
+{
+    const bool is_whole = trial_file_is_whole(&node->trial);
+
+    trial_file_remove(&node->trial);
+    if (is_whole)
+        node_link_refuse(node, "%s", fault);
+    else if (node->trials < NODE_TRIALS)
+        node_link_try(node);
+    else
+        node_link_refuse(node,
+                         "somebody spoils the files in %s by which it is to show that it has "
+                         "the server's working directories",
+                         node->place);
+}
+
 static void node_link_on_hello(struct node_link *node, const json_t *message)
 {
     const json_int_t protocol = json_integer_value(json_object_get(message, "protocol"));
     AUTO_FREE char *host = memory_format("%.*s", NODE_HOST_BYTES,
                                          text_or_none(json_object_get_string(message, "host")));
-    struct error err = ERROR_INIT;
 
     if (protocol != NODE_PROTOCOL) {
         node_link_refuse(node,
@@ -220,30 +232,24 @@ static void node_link_on_hello(struct node_link *node, const json_t *message)
                          (int)protocol, NODE_PROTOCOL);
         return;
     }
-    if (node_link_make_trial(node, &err) < 0) {
-        node_link_refuse(node, "%s", err.message);
-        return;
-    }
     printable_clean(host);
     node->title = json_string_format("%s (%s)", node->name, host);
     node_link_set_state(node, NODE_LINK_GREETING);
     node_wire_start_heart(&node->wire);
     node_link_begin_mercy(node);
-    node_wire_tell(&node->wire, NODE_HELLO, 0,
-                   json_pack("{s:i, s:b, s:s, s:s}", "protocol", NODE_PROTOCOL, "is_best_effort",
-                             node->is_best_effort, "trial", node->trial, "content", node->content));
+    node_link_try(node);
 }
 
 static void node_link_on_ready(struct node_link *node, const json_t *message)
 {
     const char *fault = json_object_get_string(message, "fault");
 
-    node_link_forget_trial(node);
-    ev_timer_stop(node->loop, &node->mercy);
     if (fault) {
-        node_link_refuse(node, "%s", fault);
+        node_link_on_fault(node, fault);
         return;
     }
+    trial_file_remove(&node->trial);
+    ev_timer_stop(node->loop, &node->mercy);
     log_info("node %s is up: %s", node->name, json_string_value(node->title));
     node_link_set_state(node, NODE_LINK_FREE);
     node->freed(node);

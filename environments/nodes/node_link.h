@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "environments/nodes/node_launcher.h"
 #include "environments/nodes/node_wire.h"
+#include "environments/workplace/trial_file.h"
 
 #include <ev.h>
 #include <jansson.h>
@@ -68,8 +69,8 @@ struct node_link {
     bool is_open;     /* it was used, and has not ended */
     uint32_t *known;  /* owned: the environments that it has been told */
     size_t known_count;
-    char *trial;   /* owned: the path of a file that it is to find; or NULL */
-    char *content; /* owned: the content of the file */
+    struct trial_file trial; /* it is to find it */
+    unsigned trials;         /* files that it was to find */
     ev_timer idle;
     ev_timer mercy; /* until when it has to be ready, or a killed script there has to have ended */
     char why[ERROR_FULL_BYTES]; /* it was lost */
@@ -84,6 +85,9 @@ int node_link_start(struct node_link *node, const char *const *command, struct e
 void node_link_end(struct node_link *node);
 
 void node_link_deinit(struct node_link *node);
+
+/* True until NODE is ready, or lost. */
+bool node_link_is_starting(const struct node_link *node);
 
 /* True when NODE can be granted. */
 bool node_link_is_free(const struct node_link *node);

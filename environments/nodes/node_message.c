@@ -287,8 +287,6 @@ static void node_end_write_fate(json_t *message, const struct process_end *end)
 {
     if (end->failure[0])
         json_object_set_new(message, "failure", json_string_format("%s", end->failure));
-    json_object_set_new(message, "refused", json_boolean(end->refused));
-    json_object_set_new(message, "vanished", json_boolean(end->vanished));
     json_object_set_new(message, "reported", json_boolean(end->reported));
     json_object_set_new(message, "killed", json_boolean(end->killed));
     json_object_set_new(message, "returncode", json_integer(end->returncode));
@@ -340,8 +338,6 @@ static void node_end_read_fate(struct process_end *end, const json_t *message)
 
     snprintf(end->failure, sizeof end->failure, "%s", failure ? failure : "");
     printable_clean_lines(end->failure);
-    end->refused = node_flag(message, "refused");
-    end->vanished = node_flag(message, "vanished");
     end->reported = node_flag(message, "reported");
     end->killed = node_flag(message, "killed");
     end->returncode = node_returncode(message);
@@ -410,10 +406,14 @@ json_t *node_facts_write(const struct environment *environment)
 
 void node_facts_read(struct node_facts *facts, json_t *message, const json_t *node)
 {
+    const bool is_in_place = facts->is_known && facts->delivery == SCRIPT_IN_PLACE;
+
     node_facts_deinit(facts);
+    facts->is_known = true;
     facts->interpreter = node_text(message, "interpreter");
     facts->version = node_text(message, "version");
-    facts->delivery = node_flag(message, "is_laid_over") ? SCRIPT_LAID_OVER : SCRIPT_IN_PLACE;
+    facts->delivery =
+        !is_in_place && node_flag(message, "is_laid_over") ? SCRIPT_LAID_OVER : SCRIPT_IN_PLACE;
     facts->receipt = node_receipt_read(message, node);
     json_incref((json_t *)facts->receipt.missing);
     json_incref((json_t *)facts->receipt.devices);

@@ -51,6 +51,7 @@ unsigned char node_usage_read(struct process_usage *ret, const json_t *message);
 
 /* The facts about a prepared environment on a node. */
 struct node_facts {
+    bool is_known;     /* it has been prepared on a node */
     char *interpreter; /* owned, as all below; NULL: not known */
     char *version;
     enum script_delivery delivery;
@@ -58,6 +59,9 @@ struct node_facts {
 };
 
 json_t *node_facts_write(const struct environment *environment);
+
+/* Adds what NODE says to FACTS, which may come from another node already and hold for all nodes: if
+ * one of them needs the script in place, all get it there. */
 void node_facts_read(struct node_facts *facts, json_t *message, const json_t *node);
 void node_facts_deinit(struct node_facts *facts);
 

@@ -34,22 +34,13 @@ struct node_pool {
     ev_timer turn;       /* gives out nodes from the loop */
 };
 
-static unsigned node_pool_count(const struct node_pool *pool, enum node_link_state from,
-                                enum node_link_state to)
+static unsigned node_pool_starting(const struct node_pool *pool)
 {
     unsigned count = 0;
 
-    LIST_FOR_EACH (&pool->links, link) {
-        const struct node_link *node = CONTAINER_OF(link, struct node_link, link);
-
-        count += node->state >= from && node->state <= to;
-    }
+    LIST_FOR_EACH (&pool->links, link)
+        count += node_link_is_starting(CONTAINER_OF(link, struct node_link, link));
     return count;
-}
-
-static unsigned node_pool_starting(const struct node_pool *pool)
-{
-    return node_pool_count(pool, NODE_LINK_LAUNCHING, NODE_LINK_GREETING);
 }
 
 static unsigned node_pool_waiting(const struct node_pool *pool)
@@ -110,12 +101,34 @@ static struct node_pool *node_pool_of(const struct node_link *node)
     return node_member_of(node)->pool;
 }
 
+/* How many nodes that are starting are older. */
+static unsigned node_pool_rank(const struct node_pool *pool, const struct node_link *node)
+{
+    unsigned rank = 0;
+
+    LIST_FOR_EACH (&pool->links, link) {
+        const struct node_link *other = CONTAINER_OF(link, struct node_link, link);
+
+        if (other == node)
+            break;
+        rank += node_link_is_starting(other);
+    }
+    return rank;
+}
+
+/* Each waiting stay hears of one node only, lest the words of several seem to be those of one. */
 static void node_pool_on_said(struct node_link *node, const char *line)
 {
-    LIST_FOR_EACH_SAFE (&node_pool_of(node)->waiting, link) {
+    const struct node_pool *pool = node_pool_of(node);
+    const unsigned rank = node_pool_rank(pool, node);
+    const unsigned starting = node_pool_starting(pool);
+    unsigned place = 0;
+
+    LIST_FOR_EACH_SAFE (&pool->waiting, link) {
         struct node_stay *stay = CONTAINER_OF(link, struct node_stay, link);
 
-        stay->step(stay, line);
+        if (place++ % starting == rank)
+            stay->step(stay, line);
     }
 }
 
@@ -255,7 +268,7 @@ static void node_pool_drop_unwanted(struct node_pool *pool)
          link = link->previous) {
         struct node_link *node = CONTAINER_OF(link, struct node_link, link);
 
-        if (node->state > NODE_LINK_GREETING)
+        if (!node_link_is_starting(node))
             continue;
         node_link_end(node);
         starting--;
@@ -362,6 +375,7 @@ static struct node_pool *node_pool_new(struct nodes *nodes, const json_t *defini
     pool->nodes = nodes;
     pool->definition = json_incref((json_t *)definition);
     pool->name = json_object_get_string(definition, "name");
+    pool->machines.name = pool->name;
     pool->command = memory_new(json_array_size(launcher) + 1, sizeof *pool->command);
     json_array_foreach (launcher, i, word)
         pool->command[i] = json_string_value(word);
@@ -417,7 +431,7 @@ struct nodes *nodes_new(const struct nodes_settings *settings)
     struct nodes *nodes = NEW(struct nodes);
 
     nodes->settings = *settings;
-    nodes->place = settings->place ? memory_copy_string(settings->place) : NULL;
+    nodes->place = settings->place ? realpath(settings->place, NULL) : NULL;
     nodes->settings.place = nodes->place;
     list_init(&nodes->pools);
     return nodes;

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define NODE_SURVEY_SECONDS 2.
+#define NODE_SURVEY_SECONDS          2.
+#define NODE_SURVEY_PATIENCE_SECONDS 15. /* as much as for its silence */
 
 enum {
     NODE_SURVEY_TRIPS = 20,
@@ -20,8 +21,20 @@ static struct node_survey *node_survey_of(struct node_stay *stay)
 
 static void node_survey_end(struct node_survey *survey)
 {
+    ev_timer_stop(survey->loop, &survey->patience);
     node_pool_leave(&survey->stay);
     survey->over(survey);
+}
+
+static void node_survey_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct node_survey *survey = CONTAINER_OF(timer, struct node_survey, patience);
+
+    (void)loop;
+    (void)events;
+    survey->fault = memory_format("%s lives, and has not said a word back in 15 seconds",
+                                  json_string_value(survey->title));
+    node_survey_end(survey);
 }
 
 static void node_survey_send_piece(struct node_survey *survey)
@@ -71,6 +84,7 @@ static void node_survey_on_frame(struct node_stay *stay, enum node_frame type, c
     (void)data;
     if (type != NODE_ECHO)
         return;
+    ev_timer_again(survey->loop, &survey->patience);
     if (survey->trips < NODE_SURVEY_TRIPS)
         node_survey_on_trip(survey);
     else
@@ -84,6 +98,7 @@ static void node_survey_on_granted(struct node_stay *stay)
     survey->start_seconds = clock_seconds() - survey->began;
     survey->title = json_incref((json_t *)node_stay_title(stay));
     survey->began = clock_seconds();
+    ev_timer_again(survey->loop, &survey->patience);
     node_stay_send(stay, NODE_ECHO, NULL, 0);
 }
 
@@ -99,7 +114,7 @@ static void node_survey_on_lost(struct node_stay *stay, const char *why)
     struct node_survey *survey = node_survey_of(stay);
 
     survey->fault = memory_copy_string(why);
-    survey->over(survey);
+    node_survey_end(survey);
 }
 
 void node_survey_begin(struct node_survey *survey, struct node_pool *pool)
@@ -110,6 +125,7 @@ void node_survey_begin(struct node_survey *survey, struct node_pool *pool)
         .frame = node_survey_on_frame,
         .lost = node_survey_on_lost,
     };
+    ev_timer_init(&survey->patience, node_survey_on_patience, 0., NODE_SURVEY_PATIENCE_SECONDS);
     survey->began = clock_seconds();
     if (node_pool_enter(pool, &survey->stay))
         node_survey_on_granted(&survey->stay);
@@ -117,6 +133,7 @@ void node_survey_begin(struct node_survey *survey, struct node_pool *pool)
 
 void node_survey_deinit(struct node_survey *survey)
 {
+    ev_timer_stop(survey->loop, &survey->patience);
     node_pool_leave(&survey->stay);
     json_decref(survey->title);
     free(survey->fault);

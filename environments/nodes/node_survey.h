@@ -7,6 +7,7 @@
 
 struct node_survey {
     /* Inputs. */
+    struct ev_loop *loop;                                       /* borrowed */
     void (*step)(struct node_survey *survey, const char *text); /* the reason why it waits */
     void (*over)(struct node_survey *survey);                   /* the last thing that is called */
 
@@ -22,6 +23,7 @@ struct node_survey {
     unsigned trips;
     size_t sent;
     size_t echoed;
+    ev_timer patience; /* with a node that says nothing back */
 };
 
 /* A node of POOL is started, unless one is free. `over` is not called from inside. */

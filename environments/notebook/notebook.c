@@ -243,6 +243,7 @@ static int notebook_start_python(struct notebook *notebook, int theirs, struct e
         .directory_fd = working_directory_fd(notebook->directory),
         .annex = working_directory_annex(notebook->directory),
         .script = notebook->claim.script,
+        .code_file = notebook->claim.file,
         .program = kernel ? notebook_kernel_driver : notebook_driver,
         .recurrence = cell->request.recurrence,
         .imports = imports,
@@ -268,6 +269,8 @@ static int notebook_claim(struct notebook *notebook, struct error *err)
 
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0)
         return -1;
+    if (notebook->isolation == ISOLATION_DOCKER)
+        directory_claim_offer_file(&notebook->claim);
     if (notebook->isolation != ISOLATION_SANDBOX || !cell->request.recurrence)
         return 0;
     return directory_claim_write(&notebook->claim, cell->code, cell->request.code_length, err);
@@ -295,7 +298,7 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     if (notebook_claim(notebook, err) < 0 || notebook_link_open(notebook, &theirs, err) < 0 ||
         notebook_start_python(notebook, theirs, err) < 0)
         return -1;
-    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim, NULL);
     return 0;
 }
 
@@ -516,6 +519,17 @@ static bool notebook_is_installing(const struct notebook *origin)
     return origin->state == NOTEBOOK_PREPARING && notebook_current(origin)->extension;
 }
 
+/* Its Python is not below this server. */
+static int notebook_refuse_copy(const struct environment *environment, struct error *err)
+{
+    const struct environment_machines *machines = environment_machines_of(environment);
+
+    if (machines)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the session cannot be copied: it is on a node of \"%s\"", machines->name);
+    return error_set(err, ERROR_UNAVAILABLE, "the session cannot be copied: it is in a container");
+}
+
 int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, struct error *err)
 {
     AUTO_CLOSE int theirs = -1;
@@ -534,8 +548,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
         return error_set(err, ERROR_UNAVAILABLE,
                          "the session cannot be copied: it is in a Jupyter kernel");
     if (!origin->turn.execution->copy)
-        return error_set(err, ERROR_UNAVAILABLE,
-                         "the session cannot be copied: it is in a container or on a node");
+        return notebook_refuse_copy(origin->environment, err);
     if (working_directory_is_busy(notebook->directory, true))
         return error_set(err, ERROR_BUSY, "another run has the working directory to itself");
     if (directory_claim_open(&notebook->claim, notebook->directory, SCRIPT_LAID_OVER, err) < 0 ||
@@ -548,7 +561,7 @@ int notebook_begin_as_copy(struct notebook *notebook, struct notebook *origin, s
     notebook->knows_packages = origin->knows_packages;
     notebook_share_packages(notebook, origin);
     lineage_join(&notebook->lineage, &origin->lineage);
-    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim);
+    (void)directory_watch_begin(&notebook->turn.growth, &notebook->claim, NULL);
     return 0;
 }
 
@@ -577,12 +590,12 @@ static const struct turn_ops notebook_turn_ops = {
     .shown = notebook_on_shown,
 };
 
-struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
-                              double idle_seconds)
+struct notebook *notebook_new(const struct notebooks_settings *settings,
+                              const struct notebook_request *request)
 {
-    struct notebook *notebook = notebook_make(loop, request, idle_seconds, &notebook_turn_ops);
+    struct notebook *notebook = notebook_make(settings, request, &notebook_turn_ops);
 
     notebook_init_watchers(notebook);
-    ev_timer_start(loop, &notebook->idle);
+    ev_timer_start(settings->loop, &notebook->idle);
     return notebook;
 }

@@ -1,7 +1,7 @@
 /* How a session is made and goes, with its family, and the one function that changes its state. */
 #include "base/cleanup.h"
+#include "base/handle.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/starter/starter.h"
 #include "base/state.h"
 #include "environments/notebook/notebook_private.h"
@@ -103,13 +103,13 @@ static void notebook_init_turn(struct notebook *notebook, const struct notebook_
                                });
 }
 
-struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
-                               double idle_seconds, const struct turn_ops *ops)
+struct notebook *notebook_make(const struct notebooks_settings *settings,
+                               const struct notebook_request *request, const struct turn_ops *ops)
 {
     struct notebook *notebook = NEW(struct notebook);
 
-    notebook->loop = loop;
-    notebook->handle = random_digits(NOTEBOOK_HANDLE_DIGITS);
+    notebook->loop = settings->loop;
+    notebook->handle = handle_new(settings->replica, NOTEBOOK_HANDLE_DIGITS);
     notebook->begun_at = time(NULL);
     notebook->owner = memory_copy_string(request->owner);
     notebook->environment = request->environment;
@@ -117,7 +117,7 @@ struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_reque
     notebook->directory = working_directory_ref(request->directory);
     notebook->isolation = request->isolation;
     notebook->variables = notebook_variables(request);
-    notebook->idle_seconds = idle_seconds;
+    notebook->idle_seconds = settings->idle_seconds;
     notebook->channel.fd = -1;
     list_init(&notebook->link);
     lineage_init(&notebook->lineage);

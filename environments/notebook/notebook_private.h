@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "environments/environment.h"
 #include "environments/notebook/notebook.h"
+#include "environments/notebook/notebooks.h"
 #include "environments/turn.h"
 #include "environments/workplace/working_directory.h"
 
@@ -132,11 +133,11 @@ void notebook_set_state(struct notebook *notebook, enum notebook_state state);
 void notebook_start_idle(struct notebook *notebook);
 
 /* A session whose turn has OPS, without callbacks of its own (notebook_life.c). */
-struct notebook *notebook_make(struct ev_loop *loop, const struct notebook_request *request,
-                               double idle_seconds, const struct turn_ops *ops);
+struct notebook *notebook_make(const struct notebooks_settings *settings,
+                               const struct notebook_request *request, const struct turn_ops *ops);
 
-struct notebook *notebook_new(struct ev_loop *loop, const struct notebook_request *request,
-                              double idle_seconds);
+struct notebook *notebook_new(const struct notebooks_settings *settings,
+                              const struct notebook_request *request);
 
 /* NOTEBOOK is closed and has no Python any more. */
 void notebook_free(struct notebook *notebook);

@@ -9,6 +9,7 @@
 
 struct notebooks {
     struct notebooks_settings settings;
+    char *replica;    /* owned; that of the first settings */
     struct list open; /* of struct notebook: also closed sessions until they are freed */
 };
 
@@ -17,6 +18,8 @@ struct notebooks *notebooks_new(const struct notebooks_settings *settings)
     struct notebooks *notebooks = NEW(struct notebooks);
 
     notebooks->settings = *settings;
+    if (settings->replica)
+        notebooks->settings.replica = notebooks->replica = memory_copy_string(settings->replica);
     list_init(&notebooks->open);
     return notebooks;
 }
@@ -40,6 +43,7 @@ void notebooks_set_limits(struct notebooks *notebooks, const struct notebooks_se
 
     notebooks->settings = *settings;
     notebooks->settings.loop = loop;
+    notebooks->settings.replica = notebooks->replica;
     if (notebooks->settings.most == 0)
         notebooks_turn_off(notebooks);
 }
@@ -148,7 +152,7 @@ struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebo
 
     if (notebooks_check_room(notebooks, request->owner, err) < 0)
         return NULL;
-    notebook = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
+    notebook = notebook_new(&notebooks->settings, request);
     list_append(&notebooks->open, &notebook->link);
     return notebook;
 }
@@ -156,7 +160,7 @@ struct notebook *notebooks_open(struct notebooks *notebooks, const struct notebo
 static struct notebook *notebooks_make_like(const struct notebooks *notebooks,
                                             const struct notebook *model)
 {
-    return notebook_new(notebooks->settings.loop,
+    return notebook_new(&notebooks->settings,
                         &(struct notebook_request){
                             .environment = model->environment,
                             .directory = model->directory,
@@ -164,8 +168,7 @@ static struct notebook *notebooks_make_like(const struct notebooks *notebooks,
                             .owner = model->owner,
                             .variables = (const char *const *)model->variables,
                             .picture_helper = model->turn.gallery.helper,
-                        },
-                        notebooks->settings.idle_seconds);
+                        });
 }
 
 struct notebook *notebooks_copy(struct notebooks *notebooks, struct notebook *origin,
@@ -201,7 +204,7 @@ int notebooks_restart(struct notebooks *notebooks, struct notebook *notebook,
 
     if (notebooks_check_closing(notebooks, notebook->owner, err) < 0)
         return -1;
-    renewed = notebook_new(notebooks->settings.loop, request, notebooks->settings.idle_seconds);
+    renewed = notebook_new(&notebooks->settings, request);
     notebook_take_packages(renewed, notebook);
     handle = renewed->handle;
     renewed->handle = notebook->handle;
@@ -233,5 +236,6 @@ void notebooks_free(struct notebooks *notebooks)
     if (!notebooks)
         return;
     assert(list_is_empty(&notebooks->open));
+    free(notebooks->replica);
     free(notebooks);
 }

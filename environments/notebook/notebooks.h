@@ -15,6 +15,8 @@ struct notebooks_settings {
     unsigned most;        /* in all; 0: none may be opened */
     unsigned most_per_owner;
     double idle_seconds; /* after which an unused session is closed */
+    const char *replica; /* its name stands in new handles (base/handle.h); or NULL. Copied by
+                            notebooks_new, and not changed later */
 };
 
 struct notebooks *notebooks_new(const struct notebooks_settings *settings);

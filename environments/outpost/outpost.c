@@ -3,13 +3,17 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/untrusted.h"
 #include "environments/outpost/outpost_private.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define OUTPOST_PATIENCE_SECONDS 5. /* a machine so busy is assumed to have all layers */
 
 enum {
     OUTPOST_TRIAL_BYTES = 256,
@@ -18,21 +22,27 @@ enum {
 
 /* The greeting */
 
+static char *outpost_explain_fault(const char *found, const struct error *err)
+{
+    if (err->number == EACCES || err->number == EPERM)
+        return memory_format("it runs as user %u there, who may not read the server's working "
+                             "directories: let the launcher log in as the server's user: %s",
+                             geteuid(), err->message);
+    return memory_format("it does not have the server's working directories, which `files: shared` "
+                         "promises (mount them at the same path, or set working_directory to a "
+                         "place of both): %s",
+                         found ? "it has other files at their place" : err->message);
+}
+
 /* Both machines have the same working directories if this one has the file that the server has just
  * made in their place. Owned by the caller, or NULL. */
 static char *outpost_find_fault(const char *trial, const char *content)
 {
     struct error err = ERROR_INIT;
     size_t length;
-    AUTO_FREE char *found =
-        trial ? untrusted_read(AT_FDCWD, trial, OUTPOST_TRIAL_BYTES, &length, &err) : NULL;
+    AUTO_FREE char *found = untrusted_read(AT_FDCWD, trial, OUTPOST_TRIAL_BYTES, &length, &err);
 
-    if (found && content && strcmp(found, content) == 0)
-        return NULL;
-    return memory_format("it does not have the server's working directories, which `files: shared` "
-                         "promises (mount "
-                         "them at the same path, or set working_directory to a place of both): %s",
-                         found || !trial ? "it has other files at their place" : err.message);
+    return found && strcmp(found, content) == 0 ? NULL : outpost_explain_fault(found, &err);
 }
 
 /* Owned by the caller, or NULL. */
@@ -49,6 +59,43 @@ static char *outpost_open_host(struct outpost *outpost, bool is_best_effort)
     return outpost->host ? NULL : memory_copy_string(err.message);
 }
 
+static void outpost_end_trying(struct outpost *outpost)
+{
+    ev_prepare_stop(outpost->settings.host.loop, &outpost->trying);
+    ev_timer_stop(outpost->settings.host.loop, &outpost->patience);
+}
+
+static void outpost_be_ready(struct outpost *outpost)
+{
+    outpost_end_trying(outpost);
+    node_wire_tell(&outpost->wire, NODE_READY, 0, json_object());
+}
+
+static void outpost_on_trying(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    struct outpost *outpost = CONTAINER_OF(watcher, struct outpost, trying);
+
+    (void)loop;
+    (void)events;
+    if (process_host_has_tried(outpost->host))
+        outpost_be_ready(outpost);
+}
+
+static void outpost_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    outpost_be_ready(CONTAINER_OF(timer, struct outpost, patience));
+}
+
+/* The server delivers code as this machine can take it. */
+static void outpost_begin_trying(struct outpost *outpost)
+{
+    ev_prepare_start(outpost->settings.host.loop, &outpost->trying);
+    ev_now_update(outpost->settings.host.loop);
+    ev_timer_start(outpost->settings.host.loop, &outpost->patience);
+}
+
 static void outpost_on_hello(struct outpost *outpost, const json_t *message)
 {
     AUTO_FREE char *fault = NULL;
@@ -57,12 +104,15 @@ static void outpost_on_hello(struct outpost *outpost, const json_t *message)
         node_wire_fail(&outpost->wire, "its pyexecd speaks another protocol than this one");
         return;
     }
-    fault = outpost_find_fault(json_object_get_string(message, "trial"),
-                               json_object_get_string(message, "content"));
+    fault = outpost_find_fault(text_or_none(json_object_get_string(message, "trial")),
+                               text_or_none(json_object_get_string(message, "content")));
     if (!fault)
         fault =
             outpost_open_host(outpost, json_is_true(json_object_get(message, "is_best_effort")));
-    node_wire_tell(&outpost->wire, NODE_READY, 0, json_pack("{s:s*}", "fault", fault));
+    if (fault)
+        node_wire_tell(&outpost->wire, NODE_READY, 0, json_pack("{s:s}", "fault", fault));
+    else
+        outpost_begin_trying(outpost);
 }
 
 static void outpost_greet(struct outpost *outpost)
@@ -119,6 +169,7 @@ void outpost_stop(struct outpost *outpost)
     if (outpost->has_stopped)
         return;
     outpost->has_stopped = true;
+    outpost_end_trying(outpost);
     outpost_visits_stop(outpost);
     recurrence_end(&outpost->recurrence);
     node_wire_close(&outpost->wire);
@@ -156,6 +207,8 @@ struct outpost *outpost_new(const struct outpost_settings *settings, int in, int
     list_init(&outpost->places);
     list_init(&outpost->visits);
     recurrence_init(&outpost->recurrence);
+    ev_prepare_init(&outpost->trying, outpost_on_trying);
+    ev_timer_init(&outpost->patience, outpost_on_patience, OUTPOST_PATIENCE_SECONDS, 0.);
     outpost->wire = (struct node_wire){
         .loop = settings->host.loop,
         .ends_lines = true,

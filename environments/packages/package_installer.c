@@ -379,8 +379,19 @@ static bool package_installation_lacks_wheel(const char *said)
            strstr(said, "building from source is disabled");
 }
 
+/* True if pip or uv did not trust a certificate, such as that of a proxy that reads what it passes
+ * on. */
+static bool package_installation_lacks_trust(const char *said)
+{
+    return strstr(said, "CERTIFICATE_VERIFY_FAILED") || strstr(said, "invalid peer certificate");
+}
+
 const char *package_installation_advice(const char *said, bool allow_source_builds)
 {
+    if (package_run_lacks_index(said) && package_installation_lacks_trust(said))
+        return "The certificate of the package index is not trusted. For environments of this "
+               "machine, the operator can name a file with the certificate of who has signed it "
+               "(PIP_CERT)";
     if (package_run_lacks_index(said))
         return "The package index was not reached. The operator can name another one "
                "(PIP_INDEX_URL or pip.conf) or a proxy (HTTPS_PROXY)";

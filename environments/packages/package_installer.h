@@ -47,7 +47,7 @@ package_installation_start(const struct package_installation *installation, void
  * Owned by the caller. */
 char *package_installation_step(const char *line);
 
-/* Returns advice if pip or uv has SAID that it reached no index, or that it found no version and
- * sources are not built; static storage, or NULL. A package without a wheel looks like a package
- * that does not exist. */
+/* Returns advice if pip or uv has SAID that it reached no index or did not trust it, or that it
+ * found no version and sources are not built; static storage, or NULL. A package without a wheel
+ * looks like a package that does not exist. */
 const char *package_installation_advice(const char *said, bool allow_source_builds);

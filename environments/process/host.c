@@ -405,7 +405,7 @@ static void host_on_tried(struct ev_loop *loop, ev_timer *timer, int events)
     ev_break(loop, EVBREAK_ONE);
 }
 
-/* True when a tree in a sandbox has been made, or cannot be made. */
+/* True when a tree with WISH has been made, or cannot be made. */
 static bool host_has_tried(const struct process_host *host, const struct tree_wish *wish)
 {
     const struct tree_plan plan = machine_plan(&host->machine, wish);
@@ -417,6 +417,11 @@ static bool host_has_tried(const struct process_host *host, const struct tree_wi
             return true;
     }
     return machine_falls_short(&host->machine, &plan);
+}
+
+bool process_host_has_tried(const struct process_host *host)
+{
+    return host_has_tried(host, &(struct tree_wish){0});
 }
 
 /* The kernel tells whether it has Landlock; a root of its own has to be tried. */

@@ -63,6 +63,9 @@ bool process_host_has_sandbox(struct process_host *host, const struct process_sa
  * loop for a moment. */
 void process_host_try_sandbox(struct process_host *host);
 
+/* False as long as nothing is known of this machine: its first spare is being prepared. */
+bool process_host_has_tried(const struct process_host *host);
+
 /* The CPUs that processes may use (cpu_share.h), as it was when the host was made. */
 double process_host_cpus(const struct process_host *host);
 

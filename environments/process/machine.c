@@ -80,7 +80,7 @@ static struct tree_plan machine_plan_without(const struct machine *machine,
         .layers = machine->policy.wanted & (LAYERS_OF_TREES | wish->sandbox),
     };
 
-    if (geteuid() == 0 && plan.layers & LAYER_ROOT)
+    if (machine->is_root && plan.layers & LAYER_ROOT)
         plan.layers |= LAYER_UID;
     if (!absent[NEED_CGROUPS] && !cgroup_tree_is_empty(machine->cgroups))
         plan.cgroups = machine->cgroups;
@@ -139,7 +139,8 @@ bool machine_falls_short(const struct machine *machine, const struct tree_plan *
     return plan->wish.sandbox && !(plan->layers & LAYERS_OF_FILES);
 }
 
-static void machine_add_missing_limits(json_t *missing, const struct tree_plan *plan)
+static void machine_add_missing_limits(const struct machine *machine, json_t *missing,
+                                       const struct tree_plan *plan)
 {
     const struct cgroup_tree *cgroups = plan->cgroups;
 
@@ -149,7 +150,7 @@ static void machine_add_missing_limits(json_t *missing, const struct tree_plan *
                                     "times a second in a PID namespace");
     if (!cgroups || !cgroup_tree_limits_processes(cgroups))
         process_receipt_add_missing(
-            missing, geteuid() == 0 && !(plan->layers & LAYER_UID)
+            missing, machine->is_root && !(plan->layers & LAYER_UID)
                          ? "process limit: no writable cgroup with the pids controller, and "
                            "the resource limit does not hold for uid 0"
                          : MISSING_PROCESS_CGROUP "no writable cgroup with the pids "
@@ -203,7 +204,7 @@ json_t *machine_missing(const struct machine *machine, const struct tree_plan *p
     machine_add_missing_sandbox(machine, missing, plan);
     if (cgroups->what && !plan->cgroups)
         process_receipt_add_missing(missing, cgroups->what);
-    machine_add_missing_limits(missing, plan);
+    machine_add_missing_limits(machine, missing, plan);
     return missing;
 }
 
@@ -338,27 +339,33 @@ static char *machine_join(const json_t *missing)
     return all;
 }
 
-bool machine_refuses(const struct machine *machine, const struct tree_wish *wish, struct error *err)
+/* Refuses a PLAN that falls short: returns -1, and ERR says of what. */
+static int machine_refuse(const struct machine *machine, const struct tree_plan *plan,
+                          struct error *err)
 {
-    const struct tree_plan plan = machine_plan(machine, wish);
-    AUTO_JSON json_t *missing = machine_missing(machine, &plan);
+    AUTO_JSON json_t *missing = machine_missing(machine, plan);
     AUTO_FREE char *all = machine_join(missing);
     unsigned required = machine->policy.required;
 
-    if (!machine_falls_short(machine, &plan))
-        return false;
     if (machine->unusable)
         return error_set(err, ERROR_UNAVAILABLE,
                          "this machine cannot follow a run to its end, so none is started: %s",
-                         machine->unusable) < 0;
-    if (required && !(plan.layers & required))
+                         machine->unusable);
+    if (required && !(plan->layers & required))
         return error_set(err, ERROR_UNAVAILABLE,
                          "this machine cannot contain a run, so none is started: %s. The operator "
                          "can allow it with `containment: best-effort`",
-                         all) < 0;
+                         all);
     return error_set(err, ERROR_UNAVAILABLE,
                      "this machine cannot give the run its %s, so it is not started: %s",
-                     wish->sandbox ? "sandbox" : "script", all) < 0;
+                     plan->wish.sandbox ? "sandbox" : "script", all);
+}
+
+bool machine_refuses(const struct machine *machine, const struct tree_wish *wish, struct error *err)
+{
+    const struct tree_plan plan = machine_plan(machine, wish);
+
+    return machine_falls_short(machine, &plan) && machine_refuse(machine, &plan, err) < 0;
 }
 
 /* Tries pidfds: without them a signal may hit another process that has got the pid. An error text,
@@ -380,7 +387,11 @@ static char *machine_try_pidfds(void)
 void machine_init(struct machine *machine, const struct process_policy *policy)
 {
     *machine = (struct machine){
-        .policy = *policy, .cgroups = cgroup_tree_new(), .unusable = machine_try_pidfds()};
+        .policy = *policy,
+        .is_root = geteuid() == 0,
+        .cgroups = cgroup_tree_new(),
+        .unusable = machine_try_pidfds(),
+    };
 }
 
 void machine_deinit(struct machine *machine)

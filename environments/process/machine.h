@@ -35,6 +35,7 @@ bool absence_is_due(const struct absence *absence);
 
 struct machine {
     struct process_policy policy;
+    bool is_root; /* the server's user */
     struct absence absences[NEEDS];
     struct cgroup_tree *cgroups; /* owned */
     char *unusable;              /* owned: the reason why it can follow no process; or NULL */

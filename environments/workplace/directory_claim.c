@@ -39,7 +39,7 @@
 
 enum { NAME_DIGITS = 16 };
 
-static int lock_shared(const struct working_directory *directory, struct error *err)
+static int lock_shared(struct working_directory *directory, struct error *err)
 {
     if (working_directory_lock_shared(directory) == 0)
         return 0;
@@ -157,17 +157,15 @@ static int show_newest(struct working_directory *directory, const char *code, si
     if (directory->claims == 1 && working_directory_lock(directory, LOCK_EX) == 0) {
         if (directory_claim_show(directory, code, length, err) < 0)
             return -1;
-    } else {
-        remember_newest(directory, code, length);
+        return lock_shared(directory, err);
     }
-    /* A failed attempt at the exclusive lock has lost the shared one (flock(2)). */
+    remember_newest(directory, code, length);
     if (lock_shared(directory, err) < 0)
         return -1;
     return ensure_script(directory, code, length, err);
 }
 
-/* Most containers have a file already. */
-static void offer_private_file(struct directory_claim *claim)
+void directory_claim_offer_file(struct directory_claim *claim)
 {
     const struct workplace *workplace = claim->directory->workplace;
     AUTO_FREE char *name = random_digits(NAME_DIGITS);
@@ -220,7 +218,7 @@ static int directory_claim_deliver(struct directory_claim *claim, const char *co
 
 /* Reduces the lock of a directory without claims. A temporary one keeps a shared lock, which
  * protects it from sweeps. */
-static void relax_lock(const struct working_directory *directory)
+static void relax_lock(struct working_directory *directory)
 {
     if (directory->claims == 0)
         (void)working_directory_lock(directory,
@@ -249,7 +247,7 @@ int directory_claim_write(struct directory_claim *claim, const char *code, size_
     if (directory_claim_deliver(claim, code, length, err) < 0)
         return -1;
     if (claim->delivery == SCRIPT_IN_FILE)
-        offer_private_file(claim);
+        directory_claim_offer_file(claim);
     return 0;
 }
 

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "base/untrusted.h"
 #include "base/utf8.h"
+#include "environments/workplace/directory_measure.h"
+#include "environments/workplace/directory_removal.h"
 #include "environments/workplace/mime_type.h"
 
 #include <dirent.h>
@@ -32,7 +34,8 @@ struct listed_folder {
 };
 
 struct directory_listing {
-    int root;                      /* owned; -1: all has been looked at */
+    int root;                      /* borrowed in the first step, then owned */
+    bool keeps_root;               /* it is owned */
     DIR *stream;                   /* owned; the folder at hand, or NULL */
     struct listed_folder here;     /* the folder at hand */
     struct listed_folder *folders; /* owned; folders still to be looked into */
@@ -46,6 +49,8 @@ struct directory_listing {
     char *paths; /* owned; all paths, each with its NUL */
     size_t paths_length;
     size_t paths_capacity;
+    uint64_t bytes;        /* of the entries, as a measure counts them */
+    bool is_whole;         /* false: a measure would count otherwise */
     bool is_complete;      /* false: not all of the tree was looked at */
     struct timespec taken; /* when it began, by the clock that files are stamped with */
 };
@@ -106,8 +111,10 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
         .depth = listing->here.depth + 1,
     };
 
-    if (is_cache_name(name))
+    if (is_cache_name(name)) {
+        listing->is_whole = false;
         return;
+    }
     if (folder.depth == DIRECTORY_LISTING_DEPTH ||
         !directory_listing_store(listing, name, &folder.path)) {
         listing->is_complete = false;
@@ -127,22 +134,37 @@ static void directory_listing_visit(struct directory_listing *listing, const cha
 
     if (fstatat(dirfd(listing->stream), name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* gone in the meantime */
+    listing->bytes += directory_measure_entry(&status);
+    listing->is_whole &= S_ISDIR(status.st_mode) || status.st_nlink == 1;
     if (S_ISDIR(status.st_mode))
         directory_listing_add_folder(listing, name);
     else if (S_ISREG(status.st_mode))
         directory_listing_add_file(listing, name, &status);
 }
 
-/* Goes into the next folder. Its path may have been changed since, but leads nowhere else. */
+/* The folder at PATH, which may have been changed since, but leads nowhere else. */
+static int directory_listing_open(const struct directory_listing *listing, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    AUTO_FREE char *above = name ? memory_format("%.*s", (int)(name - path), path) : NULL;
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int parent = -1;
+
+    if (!*path)
+        return directory_open_again(listing->root);
+    if (!name)
+        return directory_open_child(listing->root, path);
+    parent = untrusted_open_directory(listing->root, above, &ignored);
+    return parent < 0 ? -1 : directory_open_child(parent, name + 1);
+}
+
+/* Goes into the next folder. */
 static void directory_listing_enter(struct directory_listing *listing)
 {
-    struct error ignored = ERROR_INIT;
-    const char *path;
     AUTO_CLOSE int fd = -1;
 
     listing->here = listing->folders[--listing->folder_count];
-    path = listing->paths + listing->here.path;
-    fd = untrusted_open_directory(listing->root, *path ? path : ".", &ignored);
+    fd = directory_listing_open(listing, listing->paths + listing->here.path);
     listing->stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (listing->stream)
         STEAL_FD(fd);
@@ -183,11 +205,25 @@ static int compare_files(const void *a, const void *b, void *paths)
     return strcmp((const char *)paths + first->path, (const char *)paths + second->path);
 }
 
+/* There will be another step. */
+static void directory_listing_keep_root(struct directory_listing *listing)
+{
+    if (!listing->keeps_root)
+        listing->root = fcntl(listing->root, F_DUPFD_CLOEXEC, 0);
+    listing->keeps_root = true;
+}
+
+static void directory_listing_leave_root(struct directory_listing *listing)
+{
+    if (listing->keeps_root && listing->root >= 0)
+        close(listing->root);
+    listing->keeps_root = false;
+}
+
 /* All has been looked at. */
 static void directory_listing_finish(struct directory_listing *listing)
 {
-    close(listing->root);
-    listing->root = -1;
+    directory_listing_leave_root(listing);
     free(listing->folders);
     listing->folders = NULL;
     if (listing->count > 0)
@@ -200,8 +236,8 @@ struct directory_listing *directory_listing_new(int directory)
     struct directory_listing *listing = NEW(struct directory_listing);
 
     clock_gettime(CLOCK_REALTIME_COARSE, &listing->taken);
-    listing->root = fcntl(directory, F_DUPFD_CLOEXEC, 0);
-    listing->is_complete = true;
+    listing->root = directory;
+    listing->is_complete = listing->is_whole = true;
     listing->paths_capacity = 1024;
     listing->paths = memory_new(listing->paths_capacity, 1);
     listing->paths_length = 1; /* the root's path is empty */
@@ -218,8 +254,10 @@ bool directory_listing_step(struct directory_listing *listing, unsigned operatio
         else
             directory_listing_enter(listing);
     }
-    if (listing->stream || listing->folder_count > 0)
+    if (listing->stream || listing->folder_count > 0) {
+        directory_listing_keep_root(listing);
         return true;
+    }
     directory_listing_finish(listing);
     return false;
 }
@@ -229,8 +267,7 @@ void directory_listing_free(struct directory_listing *listing)
     if (!listing)
         return;
     directory_listing_leave(listing);
-    if (listing->root >= 0)
-        close(listing->root);
+    directory_listing_leave_root(listing);
     free(listing->folders);
     free(listing->files);
     free(listing->paths);
@@ -286,6 +323,12 @@ static json_t *directory_listing_describe(const char *path, const struct listed_
                      "path", json_string_repaired(path, strlen(path)), //
                      "size", (json_int_t)file->size,                   //
                      "mimeType", mime_type_of_path(path));
+}
+
+bool directory_listing_measures(const struct directory_listing *listing, uint64_t *ret_bytes)
+{
+    *ret_bytes = listing->bytes;
+    return listing->is_complete && listing->is_whole;
 }
 
 json_t *directory_listing_files(const struct directory_listing *listing, const char *after,

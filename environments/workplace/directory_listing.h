@@ -25,14 +25,18 @@ struct directory_changes {
     bool has_removed;  /* a file is not there any more */
 };
 
-/* Begins to list the tree under the descriptor DIRECTORY (borrowed until this returns). Caches are
- * not looked into: __pycache__ and directories whose name begins with a dot. */
+/* Begins to list the tree under the descriptor DIRECTORY (borrowed until the first step returns).
+ * Caches are not looked into: __pycache__ and directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
 /* Does at most OPERATIONS small steps. True: there is more to do. The functions below may be called
  * only after a False. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
+
+/* True when LISTING has seen all that takes room in the tree: BYTES, as a measure counts them. Not
+ * with caches, with files of several names, or where it is not complete. */
+bool directory_listing_measures(const struct directory_listing *listing, uint64_t *ret_bytes);
 
 /* At most MOST files of LISTING, behind the path AFTER or, if AFTER is NULL, from the first on:
  * array of {path, size, mimeType}. A path that is not UTF-8 is left out. New reference. */

@@ -94,38 +94,17 @@ static int open_chain(int root, const struct measured_directory *directory)
     return STEAL_FD(at);
 }
 
-/* A script may have taken its own rights from a directory: it gets them back, or nobody could tell
- * what it has written there. */
-static int open_child(int parent, const char *name)
-{
-    struct error err = ERROR_INIT;
-    int fd = untrusted_open_directory(parent, name, &err);
-
-    return fd < 0 && err.number == EACCES ? directory_open_forced(parent, name) : fd;
-}
-
-static int open_root(int root)
-{
-    struct error err = ERROR_INIT;
-    int fd = untrusted_open_directory(root, ".", &err);
-
-    if (fd >= 0 || err.number != EACCES)
-        return fd;
-    directory_allow_owner(root);
-    return untrusted_open_directory(root, ".", &err);
-}
-
 static int open_measured(const struct directory_measure *measure,
                          const struct measured_directory *directory)
 {
     AUTO_CLOSE int parent = -1;
 
     if (!directory->parent)
-        return open_root(measure->root);
+        return directory_open_again(measure->root);
     if (measure->stream && directory->parent == measure->current)
-        return open_child(dirfd(measure->stream), directory->name);
+        return directory_open_child(dirfd(measure->stream), directory->name);
     parent = open_chain(measure->root, directory->parent);
-    return parent < 0 ? -1 : open_child(parent, directory->name);
+    return parent < 0 ? -1 : directory_open_child(parent, directory->name);
 }
 
 static void close_current(struct directory_measure *measure)
@@ -162,7 +141,7 @@ static bool open_next(struct directory_measure *measure)
 
 /* Counting */
 
-static uint64_t bytes_of_entry(const struct stat *status)
+uint64_t directory_measure_entry(const struct stat *status)
 {
     uint64_t bytes = (uint64_t)status->st_blocks * MEASURED_BLOCK_BYTES;
 
@@ -202,7 +181,7 @@ static void measure_entry(struct directory_measure *measure, const char *name)
     else if (status.st_nlink > 1 && !link_set_add(&measure->links, &status))
         return;
     if (!is_too_new(measure, &status))
-        measure->bytes += bytes_of_entry(&status);
+        measure->bytes += directory_measure_entry(&status);
 }
 
 /* False when everything has been looked at. */
@@ -224,6 +203,12 @@ void directory_measure_begin(struct directory_measure *measure, int root)
     *measure = (struct directory_measure){.root = root, .is_complete = true};
     list_init(&measure->pending);
     list_append(&measure->pending, &top->link);
+}
+
+void directory_measure_know(struct directory_measure *measure, uint64_t bytes)
+{
+    *measure = (struct directory_measure){.root = -1, .bytes = bytes, .is_complete = true};
+    list_init(&measure->pending);
 }
 
 bool directory_measure_step(struct directory_measure *measure, unsigned operations)

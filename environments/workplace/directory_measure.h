@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { DIRECTORY_MEASURE_DEPTH = 1000 }; /* levels; deeper entries are not seen */
@@ -31,8 +32,14 @@ struct directory_measure {
     struct link_set links;
 };
 
+/* The bytes that an entry with STATUS takes. */
+uint64_t directory_measure_entry(const struct stat *status);
+
 /* Begins to measure the tree below ROOT. */
 void directory_measure_begin(struct directory_measure *measure, int root);
+
+/* Begins and is done: another look has seen that all of the tree takes BYTES. */
+void directory_measure_know(struct directory_measure *measure, uint64_t bytes);
 
 /* Looks at OPERATIONS more entries. True when there may be more. */
 bool directory_measure_step(struct directory_measure *measure, unsigned operations);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/untrusted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,24 +56,53 @@ static int allow_access(int parent, const char *name)
     return chmod(path, S_IRWXU);
 }
 
-void directory_allow_owner(int fd)
+bool directory_is_same(const struct stat *a, const struct stat *b)
 {
-    struct stat status;
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
 
-    if (fstat(fd, &status) == 0 && (status.st_mode & S_IRWXU) != S_IRWXU)
-        (void)fchmod(fd, (status.st_mode & 07777) | S_IRWXU);
+bool directory_allows_owner(const struct stat *status)
+{
+    return (status->st_mode & S_IRWXU) == S_IRWXU;
+}
+
+void directory_allow_owner(int fd, const struct stat *status)
+{
+    if (!directory_allows_owner(status))
+        (void)fchmod(fd, (status->st_mode & ALLPERMS) | S_IRWXU);
 }
 
 int directory_open_forced(int parent, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(parent, name, flags);
+    struct stat status;
 
     if (fd < 0 && errno == EACCES && allow_access(parent, name) == 0)
         fd = openat(parent, name, flags);
-    if (fd >= 0)
-        directory_allow_owner(fd);
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        directory_allow_owner(fd, &status);
     return fd;
+}
+
+int directory_open_child(int parent, const char *name)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(parent, name, &err);
+
+    return fd < 0 && err.number == EACCES ? directory_open_forced(parent, name) : fd;
+}
+
+int directory_open_again(int directory)
+{
+    struct error err = ERROR_INIT;
+    int fd = untrusted_open_directory(directory, ".", &err);
+    struct stat status;
+
+    if (fd >= 0 || err.number != EACCES || fstat(directory, &status) < 0)
+        return fd;
+    directory_allow_owner(directory, &status);
+    return untrusted_open_directory(directory, ".", &err);
 }
 
 DIR *directory_open_stream(int parent, const char *name)

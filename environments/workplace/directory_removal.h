@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct directory_removal {
     int directory;                 /* borrowed: to be emptied */
@@ -31,13 +32,25 @@ bool directory_removal_step(struct directory_removal *removal, unsigned operatio
  * are missing. -1 with errno set when it cannot be done. */
 int directory_open_forced(int parent, const char *name);
 
+/* The same, but leaves a directory that can be read as it is. A script may have taken its own
+ * rights from one: it gets them back, or nobody could tell what it has written there. */
+int directory_open_child(int parent, const char *name);
+
+/* Opens DIRECTORY itself likewise. */
+int directory_open_again(int directory);
+
 /* Opens NAME likewise, as a stream from its beginning, owned by the caller; NULL when it cannot be
  * done. */
 DIR *directory_open_stream(int parent, const char *name);
 
-/* Gives the owner of the open directory FD all rights. If that fails, operations that need them
- * fail later. */
-void directory_allow_owner(int fd);
+bool directory_is_same(const struct stat *a, const struct stat *b);
+
+/* True if the owner of a directory has all rights. */
+bool directory_allows_owner(const struct stat *status);
+
+/* Gives the owner of the open directory FD with STATUS all rights. If that fails, operations that
+ * need them fail later. */
+void directory_allow_owner(int fd, const struct stat *status);
 
 /* The same for a directory with its contents. */
 struct tree_removal {

@@ -69,12 +69,18 @@ static uint64_t growth_from(uint64_t before, uint64_t now)
     return now > before ? now - before : 0;
 }
 
-/* USED is what the file system has now. */
-static void measure_from_here(struct directory_watch *watch, uint64_t used)
+/* USED is what the file system has now. SEEN: the newest look at the directory, or NULL. */
+static void measure_from_here(struct directory_watch *watch, uint64_t used,
+                              const struct directory_listing *seen)
 {
+    uint64_t bytes;
+
     watch->used_then = used;
     watch->measured_at = clock_seconds();
-    directory_measure_begin(&watch->measure, directory_watch_fd(watch));
+    if (seen && directory_listing_measures(seen, &bytes))
+        directory_measure_know(&watch->measure, bytes);
+    else
+        directory_measure_begin(&watch->measure, directory_watch_fd(watch));
 }
 
 /* The directory takes what the measure has seen. KNOWN: at least this, if it has not seen all. */
@@ -177,7 +183,7 @@ static void directory_watch_look(struct directory_watch *watch)
         directory_watch_set_timer(watch, DIRECTORY_WATCH_LOOK_SECONDS);
         return;
     }
-    measure_from_here(watch, used);
+    measure_from_here(watch, used, NULL);
     directory_watch_set_state(watch, DIRECTORY_WATCH_MEASURING);
 }
 
@@ -244,7 +250,8 @@ static void directory_watch_on_timer(struct ev_loop *loop, ev_timer *timer, int 
         directory_watch_go_on(watch);
 }
 
-enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim)
+enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim,
+                                   const struct directory_listing *seen)
 {
     ev_timer_init(&watch->timer, directory_watch_on_timer, 0., 0.);
     watch->claim = claim;
@@ -255,7 +262,7 @@ enum outcome directory_watch_begin(struct directory_watch *watch, struct directo
     watch->allowed = watch->limit;
     watch->patience = PATIENCE;
     watch->used_before = used_bytes(watch);
-    measure_from_here(watch, watch->used_before);
+    measure_from_here(watch, watch->used_before, seen);
     directory_watch_set_state(watch, DIRECTORY_WATCH_FOUNDING);
     if (directory_measure_step(&watch->measure, STEP_OPERATIONS))
         return OUTCOME_PENDING;
@@ -264,7 +271,8 @@ enum outcome directory_watch_begin(struct directory_watch *watch, struct directo
     return OUTCOME_READY;
 }
 
-enum outcome directory_watch_finish(struct directory_watch *watch)
+enum outcome directory_watch_finish(struct directory_watch *watch,
+                                    const struct directory_listing *seen)
 {
     uint64_t used;
     bool is_awaited;
@@ -275,7 +283,7 @@ enum outcome directory_watch_finish(struct directory_watch *watch)
     is_awaited = is_suspicious(watch, used);
     directory_watch_end(watch);
     /* A small directory in any case: others may have freed what has been written here. */
-    measure_from_here(watch, used);
+    measure_from_here(watch, used, seen);
     if (!directory_measure_step(&watch->measure, STEP_OPERATIONS)) {
         take_last_measure(watch);
         return OUTCOME_READY;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/outcome.h"
+#include "environments/workplace/directory_listing.h"
 #include "environments/workplace/directory_measure.h"
 #include "environments/workplace/disk_share.h"
 
@@ -58,11 +59,13 @@ struct directory_watch {
 
 /* Begins: the present contents of CLAIM's directory do not count. PENDING: `founded` comes when
  * most of them are measured; files changed before that count as new. CLAIM (borrowed) outlives the
- * watch. */
-enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim);
+ * watch. SEEN: a listing of what is there now, which may make a measure needless; or NULL. */
+enum outcome directory_watch_begin(struct directory_watch *watch, struct directory_claim *claim,
+                                   const struct directory_listing *seen);
 
 /* Nothing writes any more: finds out whether the limit is exceeded, now or PENDING. */
-enum outcome directory_watch_finish(struct directory_watch *watch);
+enum outcome directory_watch_finish(struct directory_watch *watch,
+                                    const struct directory_listing *seen);
 
 /* Ends at once. Harmless for a watch that is off. */
 void directory_watch_end(struct directory_watch *watch);

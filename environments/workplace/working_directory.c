@@ -50,6 +50,7 @@ static struct working_directory *directory_new(struct workplace *workplace)
     directory->workplace = workplace;
     directory->references = 1;
     directory->fd = -1;
+    directory->lock = LOCK_UN;
     list_append(&workplace->directories, &directory->link);
     return directory;
 }
@@ -107,25 +108,38 @@ static int open_folder(const struct working_directory *directory)
     return directory_open_forced(directory->workplace->root_fd, directory->folder);
 }
 
+/* Whether the principal's folder is there, with all rights for us. */
+static bool folder_is_open(const struct working_directory *directory)
+{
+    struct stat status;
+
+    return fstatat(directory->workplace->root_fd, directory->folder, &status,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(status.st_mode) && directory_allows_owner(&status);
+}
+
 /* The status of the entry at the path of DIRECTORY now; -1 with errno set. */
 static int look_at_place(const struct working_directory *directory, struct stat *ret)
 {
+    const struct workplace *workplace = directory->workplace;
     AUTO_CLOSE int folder = -1;
 
     if (!working_directory_is_temporary(directory))
         return lstat(directory->path, ret);
+    if (folder_is_open(directory))
+        return fstatat(workplace->root_fd, directory->path + strlen(workplace->root) + 1, ret,
+                       AT_SYMLINK_NOFOLLOW);
     folder = open_folder(directory);
     return folder < 0 ? -1 : fstatat(folder, directory->handle, ret, AT_SYMLINK_NOFOLLOW);
 }
 
-static bool is_in_place(const struct working_directory *directory)
+/* Also the status of the open directory. */
+static bool is_in_place(const struct working_directory *directory, struct stat *ret)
 {
     struct stat there;
-    struct stat ours;
 
     return directory->fd >= 0 && look_at_place(directory, &there) == 0 &&
-           fstat(directory->fd, &ours) == 0 && there.st_ino == ours.st_ino &&
-           there.st_dev == ours.st_dev;
+           fstat(directory->fd, ret) == 0 && directory_is_same(&there, ret);
 }
 
 /* A script may be able to make a part of the configured path a link. */
@@ -148,12 +162,20 @@ static int open_place(const struct working_directory *directory)
     return folder < 0 ? -1 : directory_open_forced(folder, directory->handle);
 }
 
-int working_directory_lock(const struct working_directory *directory, int operation)
+/* A failed attempt loses the lock that was held (flock(2)). */
+int working_directory_lock(struct working_directory *directory, int operation)
 {
-    return flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -1 : 0;
+    if (directory->lock == operation)
+        return 0;
+    if (flock(directory->fd, operation | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        directory->lock = LOCK_UN;
+        return -1;
+    }
+    directory->lock = operation;
+    return 0;
 }
 
-int working_directory_lock_shared(const struct working_directory *directory)
+int working_directory_lock_shared(struct working_directory *directory)
 {
     double deadline = clock_seconds() + LOCK_SECONDS;
 
@@ -167,14 +189,17 @@ int working_directory_lock_shared(const struct working_directory *directory)
 
 int working_directory_attach(struct working_directory *directory)
 {
+    struct stat ours;
+
     if (directory->fd >= 0)
         close(directory->fd);
     directory->fd = open_place(directory);
+    directory->lock = LOCK_UN;
     if (directory->fd < 0)
         return -1;
     if (working_directory_is_temporary(directory) && working_directory_lock_shared(directory) < 0)
         return -1;
-    if (is_in_place(directory))
+    if (is_in_place(directory, &ours))
         return 0;
     errno = ENOENT; /* swept between the two */
     return -1;
@@ -222,13 +247,16 @@ int working_directory_make(struct working_directory *directory, struct error *er
 
 int working_directory_restore(struct working_directory *directory, struct error *err)
 {
+    struct stat ours;
+
     if (workplace_restore(directory->workplace, err) < 0)
         return -1;
-    if (!is_in_place(directory) && working_directory_attach(directory) < 0)
-        return working_directory_make(directory, err);
-    if (working_directory_is_temporary(directory))
-        directory_allow_owner(directory->fd); /* a script may have taken its rights */
-    return 0;
+    if (is_in_place(directory, &ours)) {
+        if (working_directory_is_temporary(directory))
+            directory_allow_owner(directory->fd, &ours); /* a script may have taken its rights */
+        return 0;
+    }
+    return working_directory_attach(directory) < 0 ? working_directory_make(directory, err) : 0;
 }
 
 void working_directory_touch(const struct working_directory *directory)
@@ -247,10 +275,11 @@ struct working_directory *working_directory_ref(struct working_directory *direct
 static void discard_at_once(struct working_directory *directory)
 {
     AUTO_CLOSE int folder = open_folder(directory);
+    struct stat ours;
 
     if (folder < 0 || directory->fd < 0 || working_directory_lock(directory, LOCK_EX) < 0)
         return;
-    if (!is_in_place(directory) ||
+    if (!is_in_place(directory, &ours) ||
         sweep_discard(directory->workplace, folder, directory->handle) < 0)
         return;
     sweep_forget_annex(directory->workplace, directory->handle);

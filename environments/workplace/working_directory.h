@@ -27,6 +27,7 @@ struct workplace_settings {
     unsigned isolations; /* bits of enum isolation: runs with these may work at PATH */
     const char *root;    /* ... ROOT (0700, made when missing), needed for private files too */
     double keep_seconds; /* after their last use */
+    const char *replica; /* its name stands in new handles (base/handle.h); or NULL */
 };
 
 struct workplace *workplace_new(const struct workplace_settings *settings, struct error *err);
@@ -108,8 +109,8 @@ struct directory_claim {
     struct working_directory *directory; /* a reference; NULL: no claim */
     enum script_delivery delivery;
     char *script;     /* path of script.py, or NULL; owned */
-    char *file;       /* with SCRIPT_IN_FILE: the path of a private file, which is removed with the
-                       * claim if there is one; else NULL; owned */
+    char *file;       /* the path of a private file, which is removed with the claim if there is
+                       * one; NULL: it was not asked for; owned */
     char *guest;      /* the name of this run's file in a directory that is lent, or NULL; owned */
     bool is_measured; /* all files of its run are noted; else a survey follows */
     uint64_t used_before; /* bytes of the file system */
@@ -128,5 +129,8 @@ int directory_claim_open(struct directory_claim *claim, struct working_directory
  * when nobody is at work in the directory any more. A directory that is lent has no script.py. */
 int directory_claim_write(struct directory_claim *claim, const char *code, size_t length,
                           struct error *err);
+
+/* Gives CLAIM the path of a private file. Done already for code with SCRIPT_IN_FILE. */
+void directory_claim_offer_file(struct directory_claim *claim);
 
 void directory_claim_close(struct directory_claim *claim);

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/handle.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/untrusted.h"
@@ -20,7 +21,9 @@ static const char HEX_DIGITS[] = "0123456789abcdef";
 
 bool workplace_is_handle(const char *text)
 {
-    return strlen(text) == HANDLE_DIGITS && strspn(text, HEX_DIGITS) == HANDLE_DIGITS;
+    const char *secret = handle_secret(text);
+
+    return strlen(secret) == HANDLE_DIGITS && strspn(secret, HEX_DIGITS) == HANDLE_DIGITS;
 }
 
 static int check_root(const char *root, int fd, struct error *err)
@@ -80,18 +83,15 @@ static int make_private_directory(struct workplace *workplace, struct error *err
     return error_set_errno(err, errno, "cannot make a directory in %s", workplace->root);
 }
 
-/* True when the directory FD is not at NAME in PARENT any more. False when the look fails: then
- * nothing is moved, and the next operation reports the error. */
-static bool workplace_is_lost(int parent, const char *name, int fd)
+/* True when the open directory with the status OURS is not at NAME in PARENT any more. False when
+ * the look fails: then nothing is moved, and the next operation reports the error. */
+static bool workplace_is_lost(int parent, const char *name, const struct stat *ours)
 {
     struct stat there;
-    struct stat ours;
 
-    if (fd < 0)
-        return true;
     if (fstatat(parent, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT || errno == ENOTDIR;
-    return fstat(fd, &ours) == 0 && (there.st_ino != ours.st_ino || there.st_dev != ours.st_dev);
+    return !directory_is_same(&there, ours);
 }
 
 /* A link or a file that a script has put into the place of the root is removed. */
@@ -107,6 +107,18 @@ static int reopen_root(struct workplace *workplace, struct error *err)
         return -1;
     close(workplace->root_fd);
     workplace->root_fd = STEAL_FD(fd);
+    (void)fchmod(workplace->root_fd, S_IRWXU); /* if that fails, later operations report it */
+    return 0;
+}
+
+static int workplace_restore_root(struct workplace *workplace, struct error *err)
+{
+    struct stat ours;
+
+    if (fstat(workplace->root_fd, &ours) < 0 || workplace_is_lost(AT_FDCWD, workplace->root, &ours))
+        return reopen_root(workplace, err);
+    if ((ours.st_mode & ALLPERMS) != S_IRWXU)
+        (void)fchmod(workplace->root_fd, S_IRWXU);
     return 0;
 }
 
@@ -121,13 +133,14 @@ static int remake_private_directory(struct workplace *workplace, struct error *e
 
 int workplace_restore(struct workplace *workplace, struct error *err)
 {
-    if (workplace_is_lost(AT_FDCWD, workplace->root, workplace->root_fd) &&
-        reopen_root(workplace, err) < 0)
+    struct stat ours;
+
+    if (workplace_restore_root(workplace, err) < 0)
         return -1;
-    (void)fchmod(workplace->root_fd, S_IRWXU); /* if that fails, later operations report it */
-    if (workplace_is_lost(workplace->root_fd, workplace->private_name, workplace->private_fd))
+    if (fstat(workplace->private_fd, &ours) < 0 ||
+        workplace_is_lost(workplace->root_fd, workplace->private_name, &ours))
         return remake_private_directory(workplace, err);
-    directory_allow_owner(workplace->private_fd);
+    directory_allow_owner(workplace->private_fd, &ours);
     return 0;
 }
 
@@ -150,6 +163,7 @@ struct workplace *workplace_new(const struct workplace_settings *settings, struc
     workplace->loop = settings->loop;
     workplace->isolations = settings->isolations;
     workplace->keep_seconds = settings->keep_seconds;
+    workplace->replica = settings->replica ? memory_copy_string(settings->replica) : NULL;
     workplace->root_fd = -1;
     workplace->private_fd = -1;
     list_init(&workplace->directories);
@@ -232,6 +246,7 @@ void workplace_free(struct workplace *workplace)
     free(workplace->root);
     free(workplace->path);
     free(workplace->own_script);
+    free(workplace->replica);
     free(workplace);
 }
 
@@ -298,7 +313,7 @@ static struct working_directory *open_new(struct workplace *workplace, const cha
                                           enum isolation isolation, struct error *err)
 {
     const struct disk_share share = workplace_share(workplace, principal);
-    AUTO_FREE char *handle = random_digits(HANDLE_DIGITS);
+    AUTO_FREE char *handle = handle_new(workplace->replica, HANDLE_DIGITS);
     struct working_directory *directory;
 
     if (disk_share_check(&share, err) < 0)

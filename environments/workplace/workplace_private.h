@@ -6,6 +6,7 @@
  *         private-HEX/           one per server, which holds an exclusive flock: scripts that
  *                                containers get
  *         trash/                 directories being removed; they are moved here first, at once
+ *         .pyexecd-HEX           for a moment: see trial_file.h
  *
  * A directory without a lock is in nobody's use, so several servers can share one root. */
 #pragma once
@@ -41,10 +42,11 @@ enum sweep_state {
 
 struct sweep {
     enum sweep_state state;
-    ev_timer timer; /* every ten minutes, or soon while there is work; never holds the loop */
-    DIR *root;      /* owned; while the root is looked through */
-    DIR *principal; /* owned; the present folder in it, or NULL */
-    int trash;      /* owned; locked while it is being emptied, else -1 */
+    ev_timer timer;  /* every ten minutes, or soon while there is work; never holds the loop */
+    DIR *root;       /* owned; while the root is looked through */
+    DIR *principal;  /* owned; the present folder in it, or NULL */
+    DIR *configured; /* owned; the configured directory, as long as it is looked through; or NULL */
+    int trash;       /* owned; locked while it is being emptied, else -1 */
     struct directory_removal removal; /* of the trash */
     double removal_ends;              /* when this attempt ends */
 };
@@ -57,6 +59,7 @@ struct workplace {
     char *own_script;        /* owned; the user's script that runs execute, or NULL */
     bool is_script_extended; /* their code has more than its text */
     char *root;              /* owned; without links */
+    char *replica;           /* owned; its name stands in new handles; NULL: none does */
     int root_fd;             /* owned */
     char *private_name;      /* owned */
     int private_fd;          /* owned, exclusively locked */
@@ -80,6 +83,7 @@ struct working_directory {
     char *handle; /* owned */
     char *path;   /* owned */
     int fd;       /* owned; locked: shared while it is used */
+    int lock;     /* LOCK_SH, LOCK_EX or LOCK_UN, which none is */
     char *annex;  /* owned; or NULL */
     unsigned claims;
     bool is_exclusive;    /* the only claim executes script.py itself */
@@ -107,13 +111,13 @@ void working_directory_free(struct working_directory *directory);
 bool working_directory_is_temporary(const struct working_directory *directory);
 bool working_directory_is_lent(const struct working_directory *directory);
 
-/* flock(2) with OPERATION, without waiting. -1 means that another process holds the lock; a file
- * system without locks counts as unlocked. */
-int working_directory_lock(const struct working_directory *directory, int operation);
+/* Changes the lock to OPERATION of flock(2), without waiting. -1 means that another process holds
+ * the lock, and none is held here; a file system without locks counts as unlocked. */
+int working_directory_lock(struct working_directory *directory, int operation);
 
 /* Takes the shared lock. Waits a moment for the exclusive lock of another server. -1 when it stays
  * locked. */
-int working_directory_lock_shared(const struct working_directory *directory);
+int working_directory_lock_shared(struct working_directory *directory);
 
 /* Opens the directory at the path of DIRECTORY and locks it so that no sweep takes it. -1 with
  * errno set when it is missing or unusable. */

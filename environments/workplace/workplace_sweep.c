@@ -3,7 +3,9 @@
 #include "base/random.h"
 #include "base/state.h"
 #include "base/text.h"
+#include "base/untrusted.h"
 #include "environments/workplace/directory_file.h"
+#include "environments/workplace/trial_file.h"
 #include "environments/workplace/workplace_private.h"
 
 #include <errno.h>
@@ -188,7 +190,38 @@ static void look_into_root(struct workplace *workplace)
         sweep->principal = directory_open_stream(workplace->root_fd, entry->d_name);
     } else if (text_starts_with(entry->d_name, PRIVATE_PREFIX)) {
         consider_private(workplace, entry->d_name);
+    } else {
+        trial_file_sweep(workplace->root_fd, entry->d_name);
     }
+}
+
+/* Its files are the operator's, but for one kind. */
+static void workplace_sweep_look_into_configured(struct sweep *sweep)
+{
+    const struct dirent *entry = readdir(sweep->configured);
+
+    if (entry) {
+        trial_file_sweep(dirfd(sweep->configured), entry->d_name);
+        return;
+    }
+    closedir(sweep->configured);
+    sweep->configured = NULL;
+}
+
+/* NULL: there is none. */
+static DIR *workplace_sweep_open_configured(const struct workplace *workplace)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_CLOSE int fd = -1;
+    DIR *stream;
+
+    if (!workplace->path || workplace->is_lent)
+        return NULL;
+    fd = untrusted_open_directory(AT_FDCWD, workplace->path, &ignored);
+    stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (stream)
+        STEAL_FD(fd);
+    return stream;
 }
 
 static void workplace_sweep_begin_look(struct workplace *workplace)
@@ -198,6 +231,7 @@ static void workplace_sweep_begin_look(struct workplace *workplace)
     sweep->root = directory_open_stream(workplace->root_fd, ".");
     if (!sweep->root)
         return;
+    sweep->configured = workplace_sweep_open_configured(workplace);
     disk_ledger_begin_look(&workplace->ledger);
     workplace_sweep_set_state(sweep, SWEEP_LOOKING);
 }
@@ -207,7 +241,9 @@ static void workplace_sweep_look(struct workplace *workplace)
     struct sweep *sweep = &workplace->sweep;
 
     for (int i = 0; i < STEP_ENTRIES && sweep->state == SWEEP_LOOKING; i++) {
-        if (sweep->principal)
+        if (sweep->configured)
+            workplace_sweep_look_into_configured(sweep);
+        else if (sweep->principal)
             look_into_principal(workplace);
         else
             look_into_root(workplace);
@@ -272,10 +308,13 @@ static void stop_timer(struct workplace *workplace)
 
 static void close_streams(struct sweep *sweep)
 {
+    if (sweep->configured)
+        closedir(sweep->configured);
     if (sweep->principal)
         closedir(sweep->principal);
     if (sweep->root)
         closedir(sweep->root);
+    sweep->configured = NULL;
     sweep->principal = NULL;
     sweep->root = NULL;
 }

@@ -173,6 +173,8 @@ static int command_call_open(struct command_call *command, struct config *config
         .executor = service->executor,
         .workplace = service->workplace,
         .default_environment = service->default_environment,
+        .open_tools = script_channel_open,
+        .tools_data = &service->channels,
         .code_blocks = json_object_get(config_tree(config), "code_blocks"),
         .has_many = json_is_true(json_object_get(config_tree(config), "run_many")),
         .picture_helper =

@@ -13,6 +13,7 @@
 #include "server/configuration/config.h"
 #include "server/configuration/http_config.h"
 #include "server/loop.h"
+#include "server/replica_table.h"
 #include "server/service.h"
 #include "server/transport/http/tls.h"
 #include "server/transport/identity/authority.h"
@@ -152,6 +153,7 @@ static int command_check_config_open(struct config *config)
 
     log_open(LOG_LEVEL_ERROR); /* a lacking kernel is no fault of the configuration */
     check_authentication(config);
+    replica_table_check(config);
     check_certificate(config);
     if (named_files_check_directories(config) == 0)
         status = command_check_config_look(config, &err);

@@ -10,6 +10,7 @@
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
+#include "server/commands/command_sender.h"
 #include "server/commands/input_lines.h"
 #include "server/commands/options.h"
 #include "server/commands/place.h"
@@ -48,6 +49,7 @@ struct command_map {
     json_t *imports;                     /* owned: the modules that the code imports */
     struct working_directory *directory; /* owned reference */
     struct run_setting setting;
+    struct script_sender sender;
     struct input_lines inputs;
     struct list runs; /* of struct map_run */
     size_t going;
@@ -172,22 +174,31 @@ static void command_map_on_done(void *data, const struct run_report *report)
 static struct run *command_map_submit(struct command_map *command, struct map_run *run,
                                       const char *code, size_t length, struct error *err)
 {
-    return executor_submit(command->service.executor,
-                           &(struct run_request){
-                               .environment = command->setting.environment,
-                               .directory = command->directory,
-                               .isolation = environment_isolation(command->setting.environment),
-                               .recurrence = &command->recurrence,
-                               .imports = command->imports,
-                               .client = &command->client,
-                               .code = code,
-                               .code_length = length,
-                               .timeout = command->setting.timeout,
-                               .data = run,
-                               .progress = command_map_on_step,
-                               .done = command_map_on_done,
-                           },
-                           err);
+    struct script_tools *tools =
+        command_sender_open_tools(&command->service, command->setting.environment);
+    struct run *started =
+        executor_submit(command->service.executor,
+                        &(struct run_request){
+                            .environment = command->setting.environment,
+                            .directory = command->directory,
+                            .isolation = environment_isolation(command->setting.environment),
+                            .recurrence = &command->recurrence,
+                            .imports = command->imports,
+                            .client = &command->client,
+                            .code = code,
+                            .code_length = length,
+                            .timeout = command->setting.timeout,
+                            .tools = tools,
+                            .sender = &command->sender,
+                            .data = run,
+                            .progress = command_map_on_step,
+                            .done = command_map_on_done,
+                        },
+                        err);
+
+    if (!started)
+        script_tools_free(tools);
+    return started;
 }
 
 static void command_map_run(struct command_map *command, size_t index, const char *input,
@@ -376,6 +387,7 @@ static void command_map_init(struct command_map *command, const char *code, size
     command->inputs.fd = -1;
     list_init(&command->runs);
     executor_client_init(&command->client);
+    command_sender_init(&command->sender);
     recurrence_init(&command->recurrence);
 }
 

@@ -77,7 +77,9 @@ static int command_node_serve(struct node_program *program)
     ev_prepare_stop(program->loop, &program->looking);
     if (*outpost_why(program->outpost))
         log_error("the server is given up: %s", outpost_why(program->outpost));
-    return interruption.signal ? interruption_status(interruption.signal) : EX_OK;
+    if (interruption.signal)
+        return interruption_status(interruption.signal);
+    return *outpost_why(program->outpost) ? EXIT_FAILURE : EX_OK;
 }
 
 /* A shell that stays has the wire open, where a script of its user could get at it. */

@@ -10,6 +10,7 @@
 #include "environments/executor.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
+#include "server/commands/command_sender.h"
 #include "server/commands/options.h"
 #include "server/commands/place.h"
 #include "server/commands/script_environment.h"
@@ -42,6 +43,7 @@ struct command_run {
     struct executor_client client;
     struct working_directory *directory; /* owned reference */
     struct run_setting setting;
+    struct script_sender sender;
     struct run *run; /* borrowed; NULL when it is over */
     int status;      /* of the program */
     struct step_display display;
@@ -152,6 +154,8 @@ static void command_run_on_done(void *data, const struct run_report *report)
 
 static int command_run_submit(struct command_run *command, struct error *err)
 {
+    struct script_tools *tools;
+
     if (script_environment_set(command->options, &command->code, &command->service,
                                &command->setting, err) < 0)
         return -1;
@@ -162,6 +166,8 @@ static int command_run_submit(struct command_run *command, struct error *err)
     if (!command->directory)
         return -1;
     executor_client_init(&command->client);
+    command_sender_init(&command->sender);
+    tools = command_sender_open_tools(&command->service, command->setting.environment);
     command->run = executor_submit(
         command->service.executor,
         &(struct run_request){
@@ -174,12 +180,16 @@ static int command_run_submit(struct command_run *command, struct error *err)
             .is_text = command->options->code && command->code.length <= COMMAND_RUN_TEXT_BYTES,
             .arguments = (const char *const *)command->options->arguments,
             .timeout = command->setting.timeout,
+            .tools = tools,
+            .sender = &command->sender,
             .data = command,
             .progress = command_run_on_step,
             .output = command->options->json ? NULL : command_run_on_output,
             .done = command_run_on_done,
         },
         err);
+    if (!command->run)
+        script_tools_free(tools);
     return command->run ? 0 : -1;
 }
 

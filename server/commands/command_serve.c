@@ -25,6 +25,7 @@
 #include "server/configuration/http_config.h"
 #include "server/mcp/server.h"
 #include "server/reload.h"
+#include "server/replica_table.h"
 #include "server/service.h"
 #include "server/tools/caller.h"
 #include "server/tools/python/code_writer.h"
@@ -32,6 +33,7 @@
 #include "server/tools/python/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/transport/http/http_endpoint.h"
+#include "server/transport/http/replicas.h"
 #include "server/transport/http/tls.h"
 #include "server/transport/identity/authority.h"
 #include "server/transport/transport.h"
@@ -65,6 +67,7 @@ struct server {
     struct mcp_server mcp;
     struct tls *tls;             /* owned; NULL: there is none */
     struct authority *authority; /* owned; NULL: there is none */
+    struct replicas *replicas;   /* owned until `http` takes them; NULL: there are none */
     struct http_endpoint *http;  /* owned; NULL while it is not open, as below */
     struct transport *transport; /* owned */
     struct admin *admin;         /* owned; NULL: there is no such address */
@@ -150,6 +153,7 @@ static int open_tools(struct server *server, struct error *err)
         .description = "Runs Python code, each run apart from all others.",
         .registry = server->registry,
         .loop = server->service.loop,
+        .replica = json_object_get_string(json_object_get(server->started, "replicas"), "self"),
         .instruct = python_host_instruct,
         .instruct_data = server->python,
     };
@@ -378,7 +382,8 @@ static enum insider command_serve_judge(const void *data, uint64_t id)
 
 static int command_serve_open_transport(struct server *server, struct error *err)
 {
-    server->http = http_config_open(&server->mcp, server->authority, config_tree(server->config));
+    server->http = http_config_open(&server->mcp, server->authority, STEAL_PTR(server->replicas),
+                                    config_tree(server->config));
     server->transport = transport_open(
         &(struct transport_settings){
             .loop = server->service.loop,
@@ -402,6 +407,7 @@ static void shut_down(struct server *server)
 {
     transport_free(STEAL_PTR(server->transport));
     http_endpoint_free(STEAL_PTR(server->http));
+    replicas_free(STEAL_PTR(server->replicas));
     authority_free(STEAL_PTR(server->authority));
     tls_free(STEAL_PTR(server->tls));
     mcp_server_stop(&server->mcp);
@@ -446,7 +452,9 @@ static int open_server(struct server *server, struct error *err)
         return -1;
     start_watchers(server);
     if (open_tools(server, err) < 0 || open_authority(server) < 0 ||
-        tls_config_open(server->config, &server->tls) < 0 || open_admin(server, err) < 0)
+        tls_config_open(server->config, &server->tls) < 0 ||
+        replica_table_open(server->service.loop, server->config, &server->replicas) < 0 ||
+        open_admin(server, err) < 0)
         return -1;
     return command_serve_open_transport(server, err);
 }

@@ -50,6 +50,9 @@ static int command_tools_print_list(const struct tools_command *command,
     tool_reports_failures(survey);
     if (command->options->json)
         return command_print_json(survey->tools);
+    if (json_array_size(survey->tools) + json_object_size(survey->failures) == 0)
+        fputs("pyexecd: no tools: the configuration names no server in `tools` that has one\n",
+              stderr);
     json_array_foreach (survey->tools, i, tool) {
         AUTO_FREE char *line = memory_format("%s.%s  %s", json_object_get_string(tool, "server"),
                                              json_object_get_string(tool, "name"),

@@ -67,7 +67,9 @@ static void doctor_nodes_look_at(const struct doctor_nodes *settings, const char
 {
     struct doctor_node node = {
         .settings = settings,
-        .survey = {.step = doctor_nodes_on_step, .over = doctor_nodes_on_over},
+        .survey = {.loop = settings->loop,
+                   .step = doctor_nodes_on_step,
+                   .over = doctor_nodes_on_over},
     };
 
     fflush(stdout);

@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/catalog/catalog.h"
+#include "environments/environment.h"
 #include "server/commands/command.h"
 #include "server/commands/doctor_verdict.h"
 #include "server/commands/tool_reports.h"
@@ -39,6 +41,24 @@ static void doctor_tools_print(const struct tool_survey *survey, const char *ser
     command_print_line("yes", server, text);
 }
 
+/* Says which environments have tools that their scripts cannot call. */
+static void doctor_tools_print_places(const struct catalog *catalog, struct doctor_verdict *verdict)
+{
+    for (size_t i = 0; i < catalog_count(catalog); i++) {
+        const struct environment *environment = catalog_at(catalog, i);
+        const char *reason = environment_lacks_tools(environment);
+        AUTO_FREE char *text = NULL;
+        AUTO_FREE char *lack = NULL;
+
+        if (!reason)
+            continue;
+        text = memory_format("its scripts cannot call tools: %s", reason);
+        lack = memory_format("environment %s: %s", environment->name, text);
+        command_print_line("no", environment->name, text);
+        doctor_verdict_add_lack(verdict, lack, NULL);
+    }
+}
+
 void doctor_tools_report(struct service *service, struct doctor_verdict *verdict)
 {
     AUTO_JSON json_t *names = toolbox_names(service->toolbox);
@@ -54,4 +74,5 @@ void doctor_tools_report(struct service *service, struct doctor_verdict *verdict
         return;
     json_array_foreach (names, i, name)
         doctor_tools_print(&survey, json_string_value(name), verdict);
+    doctor_tools_print_places(service->catalog, verdict);
 }

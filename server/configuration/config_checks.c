@@ -250,6 +250,38 @@ static void config_checks_nodes(struct config *config, const json_t *root)
     }
 }
 
+/* Complains about a name that has the address of one before it. */
+static void config_checks_addresses(struct config *config, const json_t *all)
+{
+    AUTO_JSON json_t *seen = json_object();
+    const char *name;
+    json_t *url;
+
+    json_object_foreach ((json_t *)all, name, url) {
+        const char *text = json_string_value(url);
+        const char *other = text ? json_object_get_string(seen, text) : NULL;
+        AUTO_FREE char *pointer = yaml_pointer("/replicas/all", name);
+        AUTO_FREE char *message = NULL;
+
+        if (other) {
+            message = memory_format("is the address of %s, too", other);
+            config_complain(config, message, "%s", pointer);
+        } else if (text) {
+            json_object_set_new(seen, text, json_string(name));
+        }
+    }
+}
+
+static void config_checks_replicas(struct config *config, const json_t *root)
+{
+    const json_t *replicas = json_object_get(root, "replicas");
+    const char *self = json_object_get_string(replicas, "self");
+
+    if (self && !json_object_get(json_object_get(replicas, "all"), self))
+        config_complain(config, "is not among the names in all", "/replicas/self");
+    config_checks_addresses(config, json_object_get(replicas, "all"));
+}
+
 /* The environments with ISOLATION, as "none: a, b". Owned by the caller; NULL: there is none. */
 static char *config_checks_list_isolated(const json_t *environments, enum isolation isolation)
 {
@@ -312,6 +344,7 @@ void config_checks_relations(struct config *config, const struct yaml_tree *tree
     check_shared_directory(config, root);
     check_images(config, tree, root);
     config_checks_nodes(config, root);
+    config_checks_replicas(config, root);
     sandbox_checks_keys(config, root);
     sandbox_checks_pythons(config, root);
 }

@@ -25,7 +25,7 @@ static const char **list_strings(const json_t *array)
 }
 
 struct http_endpoint *http_config_open(struct mcp_server *server, struct authority *authority,
-                                       const json_t *tree)
+                                       struct replicas *replicas, const json_t *tree)
 {
     const json_t *http = json_object_get(tree, "http");
     AUTO_FREE const char **hosts = list_strings(json_object_get(http, "allowed_hosts"));
@@ -34,6 +34,7 @@ struct http_endpoint *http_config_open(struct mcp_server *server, struct authori
         .loop = server->loop,
         .server = server,
         .authority = authority,
+        .replicas = replicas,
         .allowed_hosts = hosts,
         .allowed_origins = origins,
         .sessions = (unsigned)json_integer_value(json_object_get(http, "sessions")),

@@ -7,11 +7,13 @@ struct authority;
 struct config;
 struct http_endpoint;
 struct mcp_server;
+struct replicas;
 struct tls;
 
-/* TREE is the whole configuration. AUTHORITY admits clients; or NULL; borrowed, like SERVER. */
+/* TREE is the whole configuration. AUTHORITY admits clients; or NULL; borrowed, like SERVER.
+ * REPLICAS is taken; or NULL. */
 struct http_endpoint *http_config_open(struct mcp_server *server, struct authority *authority,
-                                       const json_t *tree);
+                                       struct replicas *replicas, const json_t *tree);
 
 /* *RET is NULL where CONFIG names none. -1 after complaints in CONFIG. */
 int tls_config_open(struct config *config, struct tls **ret);

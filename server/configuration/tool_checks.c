@@ -4,10 +4,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/spelling.h"
+#include "base/text.h"
 #include "server/configuration/config.h"
 #include "server/configuration/yaml_tree.h"
-
-#include <string.h>
 
 static void tool_checks_server(struct config *config, const char *name, const json_t *definition)
 {
@@ -46,10 +45,10 @@ static char *tool_checks_explain(const json_t *servers, const char *name)
 /* The reason why no script of DEFINITION could call a tool, or NULL. */
 static const char *tool_checks_hindrance(const json_t *definition)
 {
-    const char *type = json_object_get_string(definition, "type");
+    const char *engine = json_object_get_string(definition, "host");
 
-    if (type && strcmp(type, "docker") == 0)
-        return "scripts in containers cannot call tools";
+    if (engine && !text_starts_with(engine, "unix://"))
+        return "scripts in containers of an engine that is reached by TCP cannot call tools";
     return json_object_get(definition, "node") ? "scripts on nodes cannot call tools" : NULL;
 }
 

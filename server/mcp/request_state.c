@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/handle.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -19,14 +20,16 @@ enum {
 };
 
 struct request_states {
+    const char *replica; /* borrowed; or NULL */
     unsigned char key[DIGEST_KEY_BYTES];
     struct used_states *used; /* owned */
 };
 
-struct request_states *request_states_new(void)
+struct request_states *request_states_new(const char *replica)
 {
     struct request_states *states = NEW(struct request_states);
 
+    states->replica = replica;
     random_fill(states->key, sizeof states->key);
     states->used = used_states_new(REQUEST_STATE_SECONDS);
     return states;
@@ -90,12 +93,15 @@ char *request_state_seal(struct request_states *states, const struct request_sta
         return NULL;
     }
     mac = request_state_sign(states, text);
-    return memory_format(REQUEST_STATE_PREFIX "%s.%s", text, mac);
+    return memory_format("%s%s" REQUEST_STATE_PREFIX "%s.%s",
+                         states->replica ? states->replica : "", states->replica ? "-" : "", text,
+                         mac);
 }
 
 /* The payload of TEXT, if we have signed it. New reference, or NULL. */
-static json_t *request_state_verify(const struct request_states *states, const char *text)
+static json_t *request_state_verify(const struct request_states *states, const char *state)
 {
+    const char *text = handle_secret(state);
     const char *payload = text + strlen(REQUEST_STATE_PREFIX);
     const char *dot;
     size_t length;

@@ -1,5 +1,6 @@
 /* The state of a request that asks its client, which the client returns with the answers
- * (2026-07-28): `v1.PAYLOAD.MAC`, both in base64url. The client can read it. It cannot change it,
+ * (2026-07-28): `v1.PAYLOAD.MAC`, both in base64url, behind the name of the replica (base/handle.h)
+ * where there is one. The client can read it. It cannot change it,
  * use it for another request or as another principal, use it twice, or use it later than
  * REQUEST_STATE_SECONDS. */
 #pragma once
@@ -20,8 +21,9 @@ struct request_state_owner {
     const json_t *arguments; /* or NULL */
 };
 
-/* A new key; states that were made with another key are not accepted. */
-struct request_states *request_states_new(void);
+/* A new key; states that were made with another key are not accepted. REPLICA: the name of this
+ * server, or NULL; borrowed. */
+struct request_states *request_states_new(const char *replica);
 void request_states_free(struct request_states *states);
 
 /* The text that carries CONTENT for OWNER; owned by the caller. NULL when it would be too long. */

@@ -9,7 +9,7 @@
 void mcp_server_init(struct mcp_server *server)
 {
     server->principals = principals_new();
-    server->request_states = request_states_new();
+    server->request_states = request_states_new(server->replica);
     server->tasks = task_store_new(server->loop);
     server->subscriptions = subscriptions_new(server);
     server->listing_cache = listing_cache_new(server->registry);

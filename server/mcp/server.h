@@ -25,8 +25,9 @@ struct mcp_server {
     const char *version;
     const char *description;
     const char *website_url;
-    json_t *icons;    /* array of {src, mimeType, sizes} */
-    size_t page_size; /* most entries of a list in one answer; 0: as many as usual */
+    const char *replica; /* its name stands in new handles (base/handle.h) */
+    json_t *icons;       /* array of {src, mimeType, sizes} */
+    size_t page_size;    /* most entries of a list in one answer; 0: as many as usual */
 
     /* The instructions for the model of PRINCIPAL, owned by the caller. *RET_IS_OWN: other
      * principals get other instructions. May be NULL. */

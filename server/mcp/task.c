@@ -1,9 +1,9 @@
 #include "server/mcp/task.h"
 
 #include "base/clock.h"
+#include "base/handle.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/state.h"
 #include "server/mcp/logging.h"
 #include "server/mcp/peer.h"
@@ -325,12 +325,13 @@ enum outcome task_wait(struct task *task, struct mcp_request *request, json_t **
 
 /* The task itself */
 
-struct task *task_new(struct task_store *store, unsigned long number, double ttl)
+struct task *task_new(struct task_store *store, const char *replica, unsigned long number,
+                      double ttl)
 {
     struct task *task = NEW(struct task);
 
     task->store = store;
-    task->id = random_digits(ID_DIGITS);
+    task->id = handle_new(replica, ID_DIGITS);
     task->number = number;
     task->keeper = (struct job_keeper){
         .progress = task_on_progress,

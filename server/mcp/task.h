@@ -63,8 +63,9 @@ struct task {
 /* As clients see it. */
 const char *task_status_name(enum task_status status);
 
-/* A task of PRINCIPAL of which nothing else is known yet. The store makes one. */
-struct task *task_new(struct task_store *store, unsigned long number, double ttl);
+/* A task of which nothing else is known yet. The store makes one. REPLICA: see base/handle.h. */
+struct task *task_new(struct task_store *store, const char *replica, unsigned long number,
+                      double ttl);
 
 /* Cancels its job. Requests that wait get an error. */
 void task_free(struct task *task);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "server/mcp/peer.h"
 #include "server/mcp/request.h"
+#include "server/mcp/server.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ int task_store_admit(const struct task_store *store, const struct principal *pri
 
 struct task *task_store_add(struct task_store *store, struct job *job, double ttl)
 {
-    struct task *task = task_new(store, ++store->last_number, ttl);
+    struct task *task = task_new(store, job->server->replica, ++store->last_number, ttl);
 
     task_take(task, job);
     list_append(&store->tasks, &task->link);

@@ -107,15 +107,17 @@ static bool connection_is_waiting(const struct connection *connection)
     return connection->waiting;
 }
 
-static bool connection_is_known(const struct connection *connection)
-{
-    return !connection->waiting;
-}
-
 /* It is kept for a further request only: its client expects that it may be closed. */
 static bool connection_is_idle(const struct connection *connection)
 {
     return connection->kind == CONNECTION_HTTP && connection->http.state == HTTP_CONNECTION_IDLE;
+}
+
+/* A connection that another replica keeps open between two requests is nobody's. */
+static bool connection_is_known(const struct connection *connection)
+{
+    return !connection->waiting &&
+           !(connection_is_idle(connection) && connection->http.is_forwarded);
 }
 
 /* How many connections HAVE a property and are IS of HOLDER. */
@@ -262,6 +264,7 @@ static bool connections_on_http_admit(struct http_connection *http, const char *
     struct connections *owner = connection->owner;
     const struct holder holder = holder_of(&connection->holder.peer, principal);
 
+    connection->waiting = true; /* a forwarded request before this one does not count, too */
     if (set_full(owner, connections_has_its_share(owner, &holder)))
         return false;
     connection->holder = holder;

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,17 @@ void line_server_start(struct line_server *server, struct command *command, cons
     close(from_server[1]);
     server->in = to_server[1];
     server->out = fdopen(from_server[0], "r");
+}
+
+void line_server_connect(struct line_server *server, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    server->in = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(server->in, (const struct sockaddr *)&address, sizeof address) < 0)
+        command_fail("cannot connect to %s: %s", path, strerror(errno));
+    server->out = fdopen(server->in, "r");
 }
 
 static bool line_server_has_ended(struct line_server *server)

@@ -21,6 +21,9 @@ struct line_server {
 void line_server_start(struct line_server *server, struct command *command, const char *log);
 void line_server_stop(struct line_server *server);
 
+/* Becomes a further client of a server that listens at the socket PATH. */
+void line_server_connect(struct line_server *server, const char *path);
+
 /* Sends REQUEST with a new id. */
 void line_server_ask(struct line_server *server, json_t *request);
 

@@ -9,6 +9,7 @@ import random
 import time
 
 FAILURES = 3  # a library beside us fails now and then
+BUSY_LOAD = 1.5  # of a machine that does other work, too
 GAP_MS = 10  # between two calls of a client, as a model leaves it time and more
 
 

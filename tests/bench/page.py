@@ -2,8 +2,8 @@
 
     page.py PROGRAM [PART] [--json] [--write] [--seconds N] [--without-peers]
 
-Without a PART all of them, as one page of text. --write makes docs/performance.md and its drawing of it. SECONDS is for how
-long the ways of one part take turns; the whole page takes a quarter of an hour. --without-peers leaves libraries and
+Without a PART all of them, as one page of text. --write makes docs/performance.md and its drawing of it, or with a PART only
+its sections there. SECONDS is for how long the ways of one part take turns; the whole page takes a quarter of an hour. --without-peers leaves libraries and
 servers of others out, which take long to start.
 """
 
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import sys
 import tempfile
 
@@ -24,17 +25,20 @@ import drawing  # noqa: E402
 import environments  # noqa: E402
 import kept  # noqa: E402
 import load  # noqa: E402
+import measure  # noqa: E402
 import path  # noqa: E402
 import prints  # noqa: E402
 import ratios  # noqa: E402
 import starts  # noqa: E402
+import tool_calls  # noqa: E402
 from stopwatch import Stopwatch  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "performance.md"
 DRAWING = ROOT / "docs" / "performance.svg"
 PARTS = {"start": starts, "environments": environments, "throughput": load, "path": path,
-         "prints": prints, "sessions": kept, "density": density}
-SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15, "sessions": 40, "density": 0}
+         "prints": prints, "sessions": kept, "density": density, "tools": tool_calls}
+SECONDS = {"start": 200, "environments": 90, "throughput": 30, "path": 10, "prints": 15, "sessions": 40, "density": 0,
+           "tools": 60}
 HEAD = """\
 # Performance
 
@@ -59,7 +63,6 @@ one machine at one time; look at the ratios. No script imports `torch`: PyPI's c
 
 BUSY = """- The machine was busy with other work: these figures are provisional
 """
-BUSY_LOAD = 1.5
 
 
 class Bench:
@@ -101,6 +104,13 @@ def text_of(report):
     return text.strip() + "\n"
 
 
+def with_sections(document, text):
+    """DOCUMENT with the sections of TEXT in place of those with their headings, or behind all others."""
+    sections = {section.partition("\n")[0]: section.strip() for section in re.split(r"^(?=## )", document, flags=re.MULTILINE)}
+    sections |= {section.partition("\n")[0]: section.strip() for section in re.split(r"^(?=## )", text, flags=re.MULTILINE)}
+    return "\n\n".join(filter(None, sections.values())) + "\n"
+
+
 def panels(report):
     found = {}
     for name, part in report["parts"].items():
@@ -125,10 +135,13 @@ def main():
     if arguments.json:
         print(json.dumps(report, indent=2))
         return
-    text = HEAD.format(machine=report["machine"], pythons=report["pythons"],
-                       busy=BUSY if report["load"] > BUSY_LOAD else "") + text_of(report)
+    busy = BUSY if report["load"] > measure.BUSY_LOAD else ""
+    text = HEAD.format(machine=report["machine"], pythons=report["pythons"], busy=busy) + text_of(report)
     print(text, end="")
-    if arguments.write:
+    if arguments.write and arguments.part:
+        alone = f"- From a run of its own, `./dev bench {arguments.part} --write`\n"
+        DOCUMENT.write_text(with_sections(DOCUMENT.read_text(), f"{text_of(report)}\n{alone}{busy}"))
+    elif arguments.write:
         DOCUMENT.write_text(text)
         DRAWING.write_text(drawing.drawing(panels(report)))
 

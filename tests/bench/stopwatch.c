@@ -7,13 +7,15 @@
  *
  *     {"do": "start", "command": [...], "environment": {...}, "log": PATH}
  *         starts the server, its stderr in a file: {"pid": ...}
+ *     {"do": "connect", "path": PATH}
+ *         goes to a server that listens at a socket instead: {}
  *     {"do": "call", "request": {...}, ...}
  *         calls it: {"us": [...], "answer": "..."}
  *     {"do": "run", "command": [...], "environment": {...}, ...}
  *         runs a command to its end: the same, and {"processor_us": ...} for all
  *
  * COUNT calls follow one another, GAP_US apart. Each answer, or output, must have EXPECT in it.
- * With SECONDS in place of a COUNT, AT_ONCE calls are under way until then, and the answer is
+ * With SECONDS in place of a COUNT, AT_ONCE calls are under way until then, and the answer has
  * {"count": ..., "seconds": ...}. What fails is answered with {"error": "..."} and ends it all. */
 #include "command.h"
 #include "line_server.h"
@@ -51,6 +53,12 @@ static json_t *order_start(struct line_server *server, json_t *order)
     line_server_start(server, &command, json_string_value(json_object_get(order, "log")));
     command_free(&command);
     return json_pack("{s:i}", "pid", (int)server->pid);
+}
+
+static json_t *order_connect(struct line_server *server, json_t *order)
+{
+    line_server_connect(server, json_string_value(json_object_get(order, "path")));
+    return json_object();
 }
 
 static json_t *order_rate(long count, double begun)
@@ -134,28 +142,32 @@ static double order_processor_us(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-static json_t *order_run(struct line_server *server, json_t *order)
+static json_t *order_run_one(json_t *order)
 {
-    double seconds = order_number(order, "seconds", 0);
     int count = (int)order_number(order, "count", 1);
-    double processor_us = order_processor_us();
+    json_t *times = json_array();
     struct command command;
     json_t *answer;
-    json_t *times;
 
-    (void)server;
-    if (seconds > 0)
-        return order_run_many(order, seconds);
-    times = json_array();
     command_read(order, &command);
     for (int i = 0; i < count; i++) {
         if (i > 0)
             order_pause(order);
         json_array_append_new(times, json_real(command_run(&command)));
     }
-    answer = json_pack("{s:o, s:s, s:f}", "us", times, "answer", command.output, "processor_us",
-                       order_processor_us() - processor_us);
+    answer = json_pack("{s:o, s:s}", "us", times, "answer", command.output);
     command_free(&command);
+    return answer;
+}
+
+static json_t *order_run(struct line_server *server, json_t *order)
+{
+    double seconds = order_number(order, "seconds", 0);
+    double processor_us = order_processor_us();
+    json_t *answer = seconds > 0 ? order_run_many(order, seconds) : order_run_one(order);
+
+    (void)server;
+    json_object_set_new(answer, "processor_us", json_real(order_processor_us() - processor_us));
     return answer;
 }
 
@@ -166,6 +178,7 @@ static json_t *order_do(struct line_server *server, json_t *order)
         json_t *(*act)(struct line_server *server, json_t *order);
     } orders[] = {
         {"start", order_start},
+        {"connect", order_connect},
         {"call", order_call},
         {"run", order_run},
     };

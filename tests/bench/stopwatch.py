@@ -57,9 +57,13 @@ class Command:
         self.calls += calls
         return [taken / 1000 for taken in done["us"]]
 
+    def many(self, seconds, at_once):
+        """How often it ends in SECONDS, or a little more, with AT_ONCE at a time."""
+        return self.stopwatch.do("run", seconds=seconds, at_once=at_once, **self.order)
+
     def rate(self, seconds):
         """How many end per second, with CALLS_AT_ONCE at a time."""
-        done = self.stopwatch.do("run", seconds=seconds, at_once=CALLS_AT_ONCE, **self.order)
+        done = self.many(seconds, CALLS_AT_ONCE)
         return done["count"] / done["seconds"]
 
     def processor(self):
@@ -93,6 +97,15 @@ class Server:
         return [taken / 1000 for taken in self.order("ping", {}, count=count)["us"]]
 
 
+class Connection(Server):
+    """A further client of the server of BENCH that listens at the socket PATH."""
+
+    def __init__(self, bench, path):
+        self.stopwatch = Stopwatch(bench, {})
+        self.stopwatch.do("connect", path=str(path))
+        self.answer_of("initialize", HANDSHAKE)
+
+
 class Tool:
     """A tool of SERVER, called with ARGUMENTS; its answers have EXPECT in them."""
 
@@ -111,10 +124,13 @@ class Tool:
         self.calls += calls
         return [taken / 1000 for taken in done["us"]]
 
+    def many(self, seconds, at_once):
+        """How many are answered in SECONDS, or a little more, with AT_ONCE at a time."""
+        return self.server.order("tools/call", self.params, expect=self.expect, seconds=seconds, at_once=at_once)
+
     def rate(self, seconds):
         """How many are answered per second, with CALLS_AT_ONCE at a time."""
-        done = self.server.order("tools/call", self.params, expect=self.expect, seconds=seconds,
-                                 at_once=CALLS_AT_ONCE)
+        done = self.many(seconds, CALLS_AT_ONCE)
         return done["count"] / done["seconds"]
 
     def processor(self):

@@ -40,6 +40,9 @@ def test_the_benchmark_measures_throughput_and_the_memory_that_waits(tmp_path):
     (hello,) = [section for section in measured["throughput"] if section["title"] == "hello"]
     assert all(rate > 0 for rate in hello["calls_per_second"].values())
     assert len(hello["calls_per_second"]) > 1
+    for kind, count in ("under way", 6), ("clients", 3):
+        assert len(measured["many"][kind]) == count, measured["left_out"]
+        assert all(figure > 0 for row in measured["many"][kind].values() for figure in row.values())
     assert all(rate > 0 for rate in measured["inputs"].values()) and len(measured["inputs"]) == 3
     (hello,) = [section for section in measured["memory"] if section["title"] == "hello"]
     assert all(processes and all(one["Private_Dirty"] >= 0 for one in processes)
@@ -95,3 +98,16 @@ def test_the_benchmark_measures_the_classes_of_the_package_beside_those_of_ag2_a
     names = {row["name"] for row in measured["rows"]}
     assert {"AG2 SystemPythonEnvironment", "AutoGen 0.7 JupyterCodeExecutor"} <= names, measured["left_out"]
     assert all(row["ratio"] > 0 and row["ours"]["p50"] > 0 for row in measured["rows"])
+
+
+@pytest.mark.heavy
+def test_the_benchmark_comes_to_right_answers_with_tools(tmp_path):
+    installed.python("mcp")
+    measured = page("tools", tmp_path, "--seconds", "4")
+    assert set(measured["left_out"]) <= {"tokens", "catalogue"}  # what these need is not installed everywhere
+    assert {title: [ways[way]["turns"] for way in ("direct", "script")] for title, ways in measured["tasks"].items()} == {
+        "expenses": [3, 2], "issues": [4, 2], "database": [11, 2], "files": [4, 2], "pictures": [3, 2], "slow calls": [3, 2]}
+    assert all(way["ms"] > 0 for ways in measured["tasks"].values() for way in ways.values())
+    for name in {"expenses", "catalogue"} & set(measured["goals"]):
+        assert measured["goals"][name]["end"] == "met"
+    assert {"call", "parallel", "without"} <= set(measured["goals"])

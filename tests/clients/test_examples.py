@@ -1,5 +1,6 @@
 """Every example runs as its own first lines say."""
 
+import ast
 import http.server
 import json
 import os
@@ -24,6 +25,16 @@ from client import Client, ToolError  # noqa: E402
 
 def run_example(name, *arguments, home, interpreter="/usr/bin/python3"):
     return installed.run(interpreter, str(EXAMPLES / name), *arguments, home=home)
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.name) for path in sorted(EXAMPLES.glob("*.py"))])
+def test_its_first_lines_say_what_it_takes(path):
+    """As who stands in a checkout types it."""
+    text = path.read_text()
+    head = ast.get_docstring(ast.parse(text))
+    assert f"python3 examples/{path.name}" in head
+    if re.search(r"^(import|from) pyexecd", text, re.MULTILINE):
+        assert re.search(r"pip install .*dist/pyexecd-\*\.whl", head)
 
 
 def test_demo_shows_a_success_and_a_failure(tmp_path):
@@ -79,6 +90,13 @@ def test_a_scatter_plot_is_saved_and_seen(tmp_path, code_blocks):
     for half in "left", "right":  # red points on white
         red, green, blue = looked[half]
         assert red > green and abs(green - blue) < 3, looked
+
+
+def test_an_environment_that_cannot_be_had_is_told(tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text(f"environments: {{lost: {{type: venv, venv_path: {tmp_path}/venv, requirements_file: {tmp_path}/none}}}}\n")
+    done = run_example("stocks.py", installed.PYEXECD, "--config", str(config), home=tmp_path)
+    assert done.returncode == 1 and "cannot prepare" in done.stderr, done
 
 
 def test_gains_of_two_stocks_come_from_a_local_file(tmp_path):

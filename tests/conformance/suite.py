@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The official conformance suite, run against a server; `./dev conformance` does.
+"""The official conformance suite, run against a server and against a client; `./dev conformance` does.
 
-    suite.py SERVER [REVISION]
+    suite.py SERVER PYEXECD [REVISION]
 
-SERVER is a command that takes an address to listen on. Without REVISION, every one that the suite
-knows is tried. What is printed are the suite's own summaries; its exit code is passed on.
+SERVER is a command that takes an address to listen on. PYEXECD is the client: suite_client.py has it call
+tools. Without REVISION, every one that the suite knows is tried. What is printed are the suite's own
+summaries, and which scenarios for clients are left out; its exit code is passed on.
 """
 
 import contextlib
@@ -26,12 +27,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NODE = ROOT / ".deps" / "node" / "bin" / "node"
 INSTALLED = ROOT / ".deps" / "clients" / "installed"
 SUITE = INSTALLED.parent / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+CLIENT = pathlib.Path(__file__).resolve().with_name("suite_client.py")
 
 # The suite has frozen requirements for some revisions, scenarios for all that speak HTTP like this.
 REQUIRED = ("2025-11-25", "2026-07-28")
 REVISIONS = ("2025-03-26", "2025-06-18", *REQUIRED)
 START_SECONDS = 60
 LIMIT_SECONDS = 600
+
+# Scenarios for clients that want what ours does not have, by how their names begin.
+LEFT_OUT = {
+    "auth/": "an operator gives a token in `headers`; there is no OAuth",
+    "elicitation-": "no question of a server is answered, as nobody is there whom it was meant for",
+    "sep-2322-client-request-state": "no question of a server is answered, as nobody is there whom it was meant for",
+}
 
 
 def requirements(revision):
@@ -53,6 +62,18 @@ def scenarios(selection):
     servers, _, rest = listed.stdout.partition("\nClient scenarios")
     return (re.findall(r"^  - (\S+)", servers, re.M)
             + re.findall(r"^    - (\S+) \[server\]$", rest, re.M))
+
+
+def client_scenarios(revision):
+    """The names of the suite's scenarios for clients of REVISION."""
+    listed = subprocess.run(command("list", "--client", "--spec-version", revision), capture_output=True, text=True,
+                            check=True)
+    return re.findall(r"^  - (\S+)", listed.stdout, re.M)
+
+
+def why_left_out(scenario):
+    """None: it is not."""
+    return next((reason for name, reason in LEFT_OUT.items() if scenario.startswith(name)), None)
 
 
 @contextlib.contextmanager
@@ -96,19 +117,42 @@ class Outcome:
                 for check in self.checks.get(scenario, []) if check["status"] == status]
 
 
+def run_suite(*words):
+    # Its proxy settings would be used for localhost, too.
+    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    return subprocess.run(command(*words), capture_output=True, text=True, timeout=LIMIT_SECONDS, env=environment)
+
+
 def run(url, *selection):
     """Runs what SELECTION says against the server at URL."""
     with tempfile.TemporaryDirectory(prefix="pyexecd-conformance-") as folder:
-        # Its proxy settings would be used for localhost, too.
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.lower().endswith("_proxy")}
-        done = subprocess.run(command("server", "--url", url, *selection, "-o", folder),
-                              capture_output=True, text=True, timeout=LIMIT_SECONDS, env=environment)
-        return Outcome(done, folder)
+        return Outcome(run_suite("server", "--url", url, *selection, "-o", folder), folder)
+
+
+def run_client(program, scenario, revision):
+    """Runs SCENARIO with PROGRAM as the client: the suite's exit code, and what it has said."""
+    with tempfile.TemporaryDirectory(prefix="pyexecd-conformance-") as folder:
+        done = run_suite("client", "--scenario", scenario, "--spec-version", revision, "-o", folder,
+                         "--command", f"{sys.executable} {CLIENT} {program}")
+        return done.returncode, done.stdout + done.stderr
+
+
+def try_client(program, revision):
+    """Prints what the suite counts of each scenario for clients; the worst exit code."""
+    worst = 0
+    for scenario in client_scenarios(revision):
+        if reason := why_left_out(scenario):
+            print(f"client {scenario}: left out: {reason}")
+            continue
+        code, said = run_client(program, scenario, revision)
+        counted = re.search(r"^Passed: .*", said, re.M)
+        print(f"client {scenario}: {counted[0] if counted else said}")
+        worst = max(worst, code)
+    return worst
 
 
 def main():
-    server, *chosen = sys.argv[1:]
+    server, program, *chosen = sys.argv[1:]
     worst = 0
     for revision in chosen or REVISIONS:
         if revision not in REVISIONS:
@@ -116,7 +160,8 @@ def main():
         with served(server) as url:
             outcome = run(url, *(requirements if revision in REQUIRED else everything)(revision))
         print(f"{revision}\n\n{outcome.summary}\n")
-        worst = max(worst, outcome.code)
+        worst = max(worst, outcome.code, try_client(os.path.abspath(program), revision))
+        print()
     return worst
 
 

@@ -106,6 +106,7 @@ class Images:
                                            "PYTHONSTARTUP=/nowhere", "HOME=/nowhere",
                                            "PYTHONUNBUFFERED=1"]),
             self.derived("no-path", Env=[]),
+            self.derived("no-run", self.layer("no-run", {"run": None})),
             self.derived("arm64", architecture="arm64"),
         ]
         return {image.name.partition(":")[0]: image for image in images}

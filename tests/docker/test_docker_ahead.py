@@ -153,7 +153,7 @@ def test_where_the_init_cannot_connect_output_goes_through_the_engine(docker_ser
 
 
 def test_nobody_listens_to_a_script_that_connects_as_the_init_did(warm, engine):
-    result = warm.run("import socket; socket.socket(socket.AF_UNIX).connect('/run/pyexecd-streams')")
+    result = warm.run("import socket; socket.socket(socket.AF_UNIX).connect('/.pyexecd-streams')")
     assert "ConnectionRefusedError" in result["stderr"]
     assert result["timings"]["warm"]
 

@@ -33,20 +33,20 @@ def block(language, words):
 
 
 class Person:
-    """Who reads the README at COMPUTER, in a checkout with WHEEL in dist/."""
+    """Who reads the README at COMPUTER, in a checkout with WHEEL in dist/. He can read the folder SHARED beside it."""
 
-    def __init__(self, computer, wheel, uv):
+    def __init__(self, computer, wheel, uv, shared=None):
         self.computer = computer
-        place = computer.root / "usr/local/bin/uv"
-        shutil.copy(uv, place)
-        place.chmod(0o755)
+        self.shared = shared
+        for name in ("uv", "uvx"):
+            shutil.copy(uv.with_name(name), computer.root / "usr/local/bin" / name)
         self.as_root(f"useradd --create-home --shell /bin/bash {USER}; mkdir -p /srv/data /srv/results; "
                      f"chown {USER} /srv/results; install -d -o {USER} -g {USER} {CHECKOUT} {CHECKOUT}/dist")
         shutil.copy(wheel, computer.root / f"{CHECKOUT}/dist/{wheel.name}".lstrip("/"))
 
-    def _ran(self, command, folder="/"):
+    def _ran(self, command, folder="/", shared=None):
         lines = []
-        status = self.computer.run(command, folder, lines.append, host.environment())
+        status = self.computer.run(command, folder, lines.append, host.environment(), shared)
         said = "".join(lines)
         print(said, end="", flush=True)
         assert status == 0, f"ended with {status}"
@@ -58,7 +58,7 @@ class Person:
     def types(self, text):
         """What comes of TEXT."""
         print(f"$ {text}", flush=True)
-        return self._ran([*LOGIN, text], CHECKOUT)
+        return self._ran([*LOGIN, text], CHECKOUT, self.shared)
 
     def writes(self, name, text):
         path = self.computer.root / f"{HOME}/{name}".lstrip("/")

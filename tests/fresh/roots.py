@@ -1,6 +1,6 @@
 """Roots of Debian that machine.py unpacks: made by debootstrap once, kept in .deps/fresh.
 
-`python3 roots.py` makes those with Python, which tests install packages of ours in.
+`python3 roots.py` makes those that tests install packages of ours in, but for a release.
 """
 
 import os
@@ -17,6 +17,8 @@ CACHE = (machine.ROOT / ".deps" / "fresh").resolve()
 RELEASES = {"12": "bookworm", "13": "trixie"}  # those that are supported
 UBUNTU = {"24.04": "noble"}  # tried where UBUNTU_MIRROR names a mirror
 PYTHON = ("python3", "python3-venv")  # Debian keeps a part of the standard library, venv, apart
+# And what the tests of the pages need, and the pages themselves.
+PAGES = (*PYTHON, "curl", "openssl", "procps", "python3-jsonschema", "python3-pytest")
 
 
 def path_of(suite, packages):
@@ -53,5 +55,6 @@ if __name__ == "__main__":
     try:
         for suite in RELEASES.values():
             print(base(suite, PYTHON))
+        print(base(RELEASES["13"], PAGES))
     except debian.NoDebian as reason:
         sys.exit(f"roots: {reason}")

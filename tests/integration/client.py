@@ -62,6 +62,15 @@ def with_more_time(run, shows, seconds=(1, 3, 9, 27)):
     return result
 
 
+def on_nodes(config):
+    """CONFIG with its environments on nodes of this machine, as in the stage of tests/nodes.txt."""
+    environments = config.get("environments", {"system": {"type": "system"}})
+    nodes = {"contract": {"launcher": [os.environ["PYEXECD"], "node"], "most": 16, "idle": 60}}
+    return {**config, "nodes": {**nodes, **config.get("nodes", {})},
+            "environments": {name: {"node": "contract", **definition} if definition.get("type") in ("system", "venv") else definition
+                             for name, definition in environments.items()}}
+
+
 class RpcError(Exception):
     """A JSON-RPC error as answer to a request."""
 
@@ -346,6 +355,8 @@ class Server(Connection):
             self.__dict__.update(first.__dict__)
 
     def _write_config(self):
+        if "ON_NODES" in os.environ:
+            self.config = on_nodes(self.config)
         if self.transport == "unix":
             self.address = str(self.folder / "socket")
             self.config["listen"] = [f"unix:{self.address}"]

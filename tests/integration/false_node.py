@@ -92,8 +92,13 @@ def reversed_delivery(channel, laid_over=[True]):
     say(ENDED, channel, refused=True, returncode=-9)
 
 
+def silent(channel):
+    """It may have executed it, and says that it has not."""
+    say(ENDED, channel, refused=True, vanished=True, returncode=-9)
+
+
 def fickle(channel, laid_over=[True]):
-    """It wants its scripts in another way each time."""
+    """It wants its scripts in another way each time, and says that it has executed none."""
     laid_over[0] = not laid_over[0]
     say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=laid_over[0])
     say(ENDED, channel, refused=True, returncode=-9, failure="not so")

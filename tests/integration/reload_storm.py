@@ -40,7 +40,7 @@ REFUSALS = re.compile("|".join((
     r"the session was closed: the server has none any more",
     r'^there is no (session|environment) "',
     r'^session "[0-9a-f]{32}" stays open, but executes nothing; .* The reason: ',
-    r"the session cannot be copied: (a cell is about to begin; try again|it is in a container or on a node)$",
+    r"the session cannot be copied: (a cell is about to begin; try again|it is in a container)$",
     r"has no sessions: its calls share a container",
     r"a session is open in this working directory, and a call in environment .* needs the directory to itself",
 )))

@@ -63,7 +63,7 @@ MISTAKES = {
     "a key twice": ("timeout: 1\ntimeout: 2\n", "2:1", ["given twice", "line 1"]),
     "an anchor": ("a: &a 1\n", "1:4", ["anchors and aliases are not read"]),
     "environments as a list": ("environments:\n  - type: system\n", "2:3", ["must be a mapping"]),
-    "an environment without a type": ("environments:\n  s: {}\n", "2:6", ['is missing "type"']),
+    "an environment without a type": ("environments:\n  s: {}\n", "2:6", ['is missing "type", one of "system", "venv", "docker"']),
     "an environment that is empty": ("environments:\n  s:\n", "2:", ["is empty"]),
     "a second document": ("timeout: 1\n---\ntimeout: 2\n", "2:1", ["second document"]),
     # Names

@@ -13,7 +13,7 @@ import leftovers
 import sessions
 import test_nodes
 
-FALSE = str(pathlib.Path(__file__).with_name("false_node.py"))
+FALSE, SPOILER = (str(pathlib.Path(__file__).with_name(name)) for name in ("false_node.py", "spoiler.py"))
 ESCAPE = "\x1b"
 
 
@@ -74,17 +74,15 @@ def test_a_node_that_says_what_was_not_asked_is_lost():
         assert "it says what was not asked" in sessions.text_of(told(server))
 
 
-@pytest.mark.parametrize("behaviour", ["again", "vanished", "reversed_delivery"])
-def test_what_has_printed_is_not_started_again(behaviour):
+@pytest.mark.parametrize("behaviour, shown", [("again", "ran\n"), ("vanished", "ran\n"), ("reversed_delivery", "ran\n"),
+                                              ("silent", ""), ("fickle", "")])
+def test_what_was_handed_over_is_not_started_again(behaviour, shown):
     with false(behaviour) as server:
-        answer = told(server)
-        assert answer["structuredContent"]["stdout"] == "ran\n" and "denies" in sessions.text_of(answer)
+        structured = told(server)["structuredContent"]
+        assert not structured["success"] and structured["stdout"] == shown
         assert starts(server) == 1
-
-
-def test_a_node_that_refuses_again_and_again_is_believed_once():
-    with false("fickle") as server:
-        assert "not so" in sessions.text_of(told(server)) and starts(server) == 2
+        told(server)
+        assert starts(server) == 2  # of another call
 
 
 @pytest.mark.once
@@ -102,6 +100,30 @@ def test_another_version_is_told(arguments, said):
     with false(*arguments) as server:
         assert said in sessions.text_of(told(server))
         assert leftovers.until(lambda: not server.launchers())
+
+
+# Files
+
+
+def spoilt(times):
+    return test_nodes.Far([sys.executable, SPOILER, str(times), *test_nodes.node()])
+
+
+def test_a_file_that_is_spoilt_is_made_again():
+    with spoilt(3) as server:
+        assert server.result("print(1)")["stdout"] == "1\n"
+        assert not list(server.home.rglob(".pyexecd-*"))
+
+
+def test_files_that_are_always_spoilt_are_told():
+    with spoilt(1000) as server:
+        assert "somebody spoils the files in" in sessions.text_of(told(server))
+
+
+@pytest.mark.once
+def test_doctor_waits_for_no_word_for_ever(tmp_path):
+    result = test_nodes.doctor(tmp_path, {"far": {"launcher": [sys.executable, FALSE, "deaf"]}})
+    assert result.returncode == 1 and "has not said a word back in 15 seconds" in result.stdout
 
 
 # Launchers

@@ -434,6 +434,22 @@ def test_an_index_with_tls_is_reached_through_the_proxy_of_the_operator(tmp_path
         assert set(proxy.asked) == {"CONNECT index.invalid:443"}
 
 
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl here")
+def test_a_certificate_that_is_not_trusted_is_told(tmp_path, monkeypatch, index, installer):
+    """As of a company's proxy that reads what it passes on."""
+    certify(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "leaf", tmp_path / "key")
+    index.protect(context)
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    monkeypatch.delenv("PIP_CERT", raising=False)
+    with Proxy(index.place) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        error = run(VERSION, "gadget", pip_index_url="https://index.invalid/simple")["error"]
+    assert "is not trusted" in error and "PIP_CERT" in error and "was not reached" not in error, error
+
+
 def test_pip_goes_through_the_proxy_in_its_settings(tmp_path, monkeypatch, index):
     settings = tmp_path / "home" / ".config" / "pip"
     settings.mkdir(parents=True)

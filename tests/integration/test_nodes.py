@@ -1,10 +1,12 @@
 """Environments on nodes: calls are prepared and executed by `pyexecd node` behind a launcher, as they are here, and
 whatever is lost, nobody waits for it, nothing of it is left, and nothing runs twice."""
 
+import functools
 import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import statistics
@@ -19,7 +21,7 @@ import leftovers
 import sessions
 import wire
 
-RELAY = str(pathlib.Path(__file__).with_name("relay.py"))
+RELAY, LIMITED = (str(pathlib.Path(__file__).with_name(name)) for name in ("relay.py", "limited.py"))
 LOST = 20  # seconds in which nothing is left of what was lost
 WHOLE = 8 << 20  # bytes: more than the window of a channel, and than pipes hold
 RUNS = 4 if leftovers.sanitized() else 20
@@ -43,6 +45,18 @@ def relayed(seconds=0):
     return [sys.executable, RELAY, str(seconds), *node()]
 
 
+def limited(*denied):
+    """A node that has less than this machine."""
+    return [sys.executable, LIMITED, *denied, "--", *node()]
+
+
+def by_turns(first, second):
+    """A launcher of the shell: the first time it is FIRST, then SECOND. Its words are a limited node; the last two, a whole
+    one."""
+    script = f'if mkdir "$HOME/begun" 2>/dev/null; then {first}; else {second}; fi; : node'
+    return ["/bin/bash", "-c", script, *limited("namespaces")]
+
+
 def configuration(launcher=None, most=1, **more):
     far = {"type": "system", "node": "far", "environment": {}, **more.pop("environment", {})}
     kind = {"launcher": launcher or node(), "most": most, "idle": more.pop("idle", 600)}
@@ -54,9 +68,9 @@ class Far(leftovers.Watched):
 
     ids = ()
 
-    def __init__(self, *arguments, **more):
+    def __init__(self, *arguments, variables=None, **more):
         self.arrangement = configuration(*arguments, **more)
-        super().__init__("--log-level", "info", config=self.arrangement)
+        super().__init__("--log-level", "info", config=self.arrangement, environment=variables)
         self.initialize()
 
     def marked(self, config):
@@ -277,6 +291,25 @@ def test_a_venv_is_made_there():
         assert "venv" in server.result("import sys; print(sys.prefix)")["stdout"]
 
 
+@pytest.mark.parametrize("elsewhere", [["reader"], ["reader", "writer"], ["writer"]])
+def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_path, elsewhere):
+    """Places may be shared between all machines."""
+    (tmp_path / "lib").mkdir()
+    python = {"type": "system", "isolation": "sandbox", "environment": {}}
+    environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
+                    "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
+    for name in elsewhere:
+        environments[name]["node"] = "far"
+    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    with leftovers.Watched("--log-level", "info", config=config) as server:
+        server.initialize()
+        run = functools.partial(server.call_tool, "run_python", {"code": "pass"})
+        assert leftovers.until(lambda: run()["structuredContent"]["timings"]["warm"])
+        assert not [pid for pid in leftovers.descendants(server.process.pid) if leftovers.is_zygote(pid)]
+        said = f"reader reads {tmp_path}/lib, where scripts of writer can write{' on its nodes' * ('writer' in elsewhere)}: "
+        assert said in server.stderr()
+
+
 # Sessions
 
 
@@ -320,7 +353,7 @@ def test_a_session_on_a_node_is_not_copied():
     with Far() as server:
         session = sessions.Session(server, "x = 1")
         answer = sessions.call(server, "x", fork=session.name)
-        assert answer["isError"] and "on a node" in sessions.text_of(answer)
+        assert answer["isError"] and 'cannot be copied: it is on a node of "far"' in sessions.text_of(answer)
 
 
 # Nodes
@@ -379,6 +412,24 @@ def test_a_run_waits_for_a_node_that_a_session_has():
         assert server.wait(began)["result"]["structuredContent"]["stdout"] == "at last\n"
 
 
+def test_a_run_that_waits_hears_of_one_node_only():
+    queue = 'echo "job $$ queued" >&2; until [ -e "$HOME/go" ]; do sleep 0.1; done; exec "${@: -2}"'
+    with Far(by_turns('exec "${@: -2}"', queue), most=3) as server:
+        session = sessions.Session(server, "x = 1")
+        ids = [server.start_tool("run_python", {"code": "print(1)"}, progress_token=token) for token in ("p", "q")]
+        assert leftovers.until(lambda: all(jobs(server, token) for token in ("p", "q"))), server.stderr()
+        assert len(jobs(server, "p")) == len(jobs(server, "q")) == 1 and jobs(server, "p") != jobs(server, "q")
+        (pathlib.Path(server.environment["HOME"]) / "go").touch()
+        assert all(answer["structuredContent"]["stdout"] == "1\n" for answer in answers(server, ids))
+        assert session.shown("print(x)") == "1"
+
+
+def jobs(server, token):
+    """The jobs of which a run was told."""
+    server.request("ping")
+    return set(re.findall(r"job \d+ queued", json.dumps(server.progress(token))))
+
+
 @pytest.mark.parametrize("launcher, said", [
     (["/bin/sh", "-c", "echo no such partition >&2; exit 3"], "exit status 3:\nno such partition"),
     (["/nowhere/srun"], "No such file or directory"),
@@ -396,6 +447,35 @@ def test_what_a_node_lacks_is_told(far):
     with Far(environment={"read": ["/nowhere/data"]}) as server:
         answer = server.run("print(1)")
         assert answer["isError"] and "on this node: read: /nowhere/data" in sessions.text_of(answer)
+
+
+def test_a_node_that_gives_less_than_the_first_gets_scripts_as_it_can_take_them():
+    """Nothing is started twice for that."""
+    with Far(by_turns('exec "${@: -2}"', 'exec "$0" "$@"'), idle=1) as server:
+        server.result("pass")
+        assert leftovers.until(lambda: not server.nodes())
+        result = server.result("open('begun', 'a').write('once\\n')\nprint(__file__.rpartition('/')[2])")
+        assert result["stdout"] == "script.py\n" and result["containment"]["layers"]["own root directory"] == "absent"
+        assert [path.read_text() for path in server.home.rglob("begun") if path.is_file()] == ["once\n"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is somebody else")
+def test_a_node_of_another_user_is_refused_by_that_name(tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    os.chown(state, 65534, 65534)
+    launcher = ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", "env", f"XDG_STATE_HOME={state}", *node()]
+    with Far(launcher) as server:
+        text = sessions.text_of(server.run("print(1)"))
+        assert "runs as user 65534" in text and "log in as the server's user" in text and "mount" not in text
+
+
+def test_the_place_of_the_files_may_be_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    for more in ({}, {"working_directory": str(tmp_path / "link/work")}):
+        with Far(variables={"XDG_STATE_HOME": str(tmp_path / "link")}, **more) as server:
+            assert server.result("print(1)")["stdout"] == "1\n"
 
 
 def test_a_node_without_the_files_is_refused():
@@ -521,7 +601,7 @@ def test_the_end_of_its_input_ends_it():
 @pytest.mark.parametrize("hello", [b"", b"pyexecd wire 1\n"])
 def test_what_is_no_server_is_given_up(hello):
     result = subprocess.run(node(), input=hello + os.urandom(1 << 20), capture_output=True, timeout=60)
-    assert b"the server is given up" in result.stderr and b"Sanitizer" not in result.stderr
+    assert result.returncode == 1 and b"the server is given up" in result.stderr and b"Sanitizer" not in result.stderr
 
 
 class Wire:
@@ -620,8 +700,8 @@ def test_a_node_that_hears_nothing_ends_with_its_trees(tmp_path):
         wire.start(tmp_path, leftovers.DAEMON + "\ntime.sleep(1000)", 500)
         wire.until(wire.BEGUN)
         assert leftovers.until(lambda: len(wire.runs(tmp_path)) >= 2)
-        pids = wire.runs(tmp_path)
-        assert_nothing_is_left([*pids, wire.process.pid])
+        assert_nothing_is_left([*wire.runs(tmp_path), wire.process.pid])
+        assert wire.process.wait() == 1
 
 
 def test_a_script_without_credit_waits(tmp_path):
@@ -640,6 +720,7 @@ def test_a_script_without_credit_waits(tmp_path):
 
 
 PIECE = 32 << 10  # bytes: the most of one frame
+WINDOW = 256 << 10  # bytes: of the output of one script, the most that is under way
 
 
 def assert_bytes_come_back(wire, size):
@@ -661,7 +742,7 @@ def test_random_bytes_go_each_way_as_they_were(tmp_path):
 
 @pytest.mark.once
 def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
-    """Credit comes as fast as a server gives it, and the script prints as fast as it can."""
+    """Credit comes as fast as a server gives it, and the script prints as fast as it can: one window is before the word."""
     code = f"import os\nwhile True:\n    os.write(1, b'x' * {PIECE})"
     with Wire(tmp_path) as wire:
         wire.start(tmp_path, code, 500)
@@ -670,27 +751,32 @@ def test_a_flood_of_one_script_holds_up_no_word_of_another_channel(tmp_path):
         for i in range(50):
             for _ in range(20):
                 wire.take_output()
-            wire.send(wire.ECHO, 2, str(i).encode())
             began = time.monotonic()
+            wire.send(wire.ECHO, 2, str(i).encode())
+            before = 0
             while (frame := wire.take_output())[0] != wire.ECHO:
-                pass
-            assert frame[2] == str(i).encode()
+                before += len(frame[2])
+            assert frame[2] == str(i).encode() and before <= WINDOW
             waits.append(time.monotonic() - began)
-        assert sorted(waits)[45] < 0.1, waits
+        print(f"median {statistics.median(waits) * 1000:.2f} ms, most {max(waits) * 1000:.2f} ms")
 
 
 # What doctor says
 
 
-def test_doctor_starts_each_node(tmp_path):
-    path = tmp_path / "config.yaml"
-    path.write_text(json.dumps({
-        "nodes": {"far": {"launcher": node()}, "lost": {"launcher": ["/bin/sh", "-c", "echo no such host >&2; exit 255"]}},
-        "default_environment": "here",
-        "environments": {"here": {"type": "system"}, "there": {"type": "system", "node": "far"}}}))
+def doctor(folder, nodes, **environments):
+    path = folder / "config.yaml"
+    environments = environments or {"here": {"type": "system"}}
+    path.write_text(json.dumps({"nodes": nodes, "environments": environments, "default_environment": min(environments)}))
     path.chmod(0o600)
-    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
-                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    return subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "XDG_STATE_HOME": str(folder / "state")})
+
+
+def test_doctor_starts_each_node(tmp_path):
+    lost = {"launcher": ["/bin/sh", "-c", "echo no such host >&2; exit 255"]}
+    result = doctor(tmp_path, {"far": {"launcher": node()}, "lost": lost},
+                    here={"type": "system"}, there={"type": "system", "node": "far"})
     assert result.returncode == 1 and result.stdout.startswith("pyexecd ") and "not ready, because\n  no   lost " in result.stdout
     lines = result.stdout.partition("\nnodes\n")[2].splitlines()
     assert lines[0].startswith("  yes  far ") and f"far ({socket.gethostname()}); started in " in lines[0]
@@ -702,14 +788,8 @@ def test_doctor_starts_each_node(tmp_path):
 
 def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
     """What a node lacks is told where it is."""
-    path = tmp_path / "config.yaml"
-    limited = str(pathlib.Path(__file__).with_name("limited.py"))
-    launcher = [sys.executable, limited, "landlock", "--", *node()]
-    path.write_text(json.dumps({"nodes": {"far": {"launcher": launcher}},
-                                "environments": {"there": {"type": "system", "node": "far"}}}))
-    path.chmod(0o600)
-    result = subprocess.run([os.environ["PYEXECD"], "doctor", "-c", path], capture_output=True, text=True, timeout=120,
-                            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+    launcher = limited("landlock")
+    result = doctor(tmp_path, {"far": {"launcher": launcher}}, there={"type": "system", "node": "far"})
     verdict = result.stdout.partition("\nkernel ")[0]
     assert "there: scripts run without file rules" in verdict and " ".join([*launcher[:-1], "doctor"]) in verdict, result.stdout
 

@@ -218,6 +218,7 @@ def test_the_same_line_again_is_no_news():
 
 
 @pytest.mark.once
+@pytest.mark.here  # on nodes the second call has a node of its own
 def test_a_waiting_call_says_so(tmp_path):
     with client.Server(config={"limits": {"concurrent_runs": 1}, "working_directory": str(tmp_path)}) as server:
         server.initialize()

@@ -459,6 +459,7 @@ def test_a_nul_in_the_code_is_pythons_matter(server):
     assert run(server, "print(1)\0")["returncode"] in (0, 1)  # newer ones refuse it
 
 
+@pytest.mark.here  # on nodes as many run as there may be nodes
 def test_a_full_queue_says_busy(tmp_path):
     config = {"limits": {"concurrent_runs": 1, "queued_runs": 1}, "working_directory": str(tmp_path)}
     code = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)"

@@ -337,6 +337,35 @@ threading.Thread(target=late, daemon=True).start()
     assert leftovers.until(lambda: session.shown("errors[:1]") in ("['Denied']", "['Unavailable']"))
 
 
+def test_an_interrupt_withdraws_what_is_pending_and_tells_the_script_at_its_end():
+    """An answer could end the cell before the interrupt reaches it, which would then hit the next one."""
+    code = """
+def hang():
+    try:
+        tools.test.hang()
+    except tools.ToolError as error:
+        told.append(str(error))
+threading.Thread(target=hang, daemon=True).start()
+try:
+    while True:
+        time.sleep(0.05)
+except KeyboardInterrupt:
+    while tools.test.held():
+        pass
+    seen = list(told)
+"""
+    for _ in range(5):  # a busy machine does not always let it end in the two seconds that it has
+        with serve() as server:
+            session = Session(server, "import threading, time, tools; told = []")
+            request = server.start_tool("run_python", {"code": code, "session": session.name})
+            assert leftovers.until(lambda: shown(server, "import tools; print(tools.test.held())") == "1")
+            server.cancel(request)
+            answer = call(server, "while not told: time.sleep(0.05)\nprint(seen, told)", session.name)
+        if not answer.get("isError"):
+            break
+    assert answer["structuredContent"]["stdout"] == "[] ['test.hang: its code has ended']\n", answer
+
+
 def test_a_session_with_tools_is_not_copied(server):
     session = Session(server, "import tools")
     answer = server.call_tool("run_python", {"code": "1", "fork": session.name})

@@ -92,6 +92,7 @@ def test_output_that_goes_elsewhere_is_told_of(session, code, told, remedy):
     assert (result["stdout"], result["stderr"]) == ("here\n", "")
 
 
+@pytest.mark.here  # sessions on nodes have no copies
 def test_a_copy_has_outputs_of_its_own(session):
     copy = Session(session.server, "import os\nos.close(1)\nprint('of the copy')", fork=session.name)
     assert copy.result["stdout"] == "of the copy\n"

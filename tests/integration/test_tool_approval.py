@@ -197,7 +197,11 @@ KEY = "approve_run"
 
 def modern(server, code, *answers):
     """Like run(), for a revision in which a question ends the request."""
-    call, asked = {"name": "run_python", "arguments": {"code": TRY + code}}, []
+    return modern_call(server, "run_python", {"code": TRY + code}, *answers)
+
+
+def modern_call(server, name, arguments, *answers):
+    call, asked = {"name": name, "arguments": arguments}, []
     result = server.request("tools/call", call)
     for answer in answers:
         asked.append(result["inputRequests"][KEY]["params"])
@@ -225,6 +229,15 @@ def test_a_yes_to_the_code_counts_for_the_tools_that_it_names():
         assert result["isError"] and "structuredContent" not in result
 
 
+def test_one_yes_counts_for_all_programs_of_run_many():
+    with serve_modern(run_many=True) as server:
+        code = TRY + "def main(text):\n    return attempt(text)\n"
+        result, (asked,) = modern_call(server, "run_many", {"code": code, "inputs": list("abc")}, accept("yes"))
+        entries = result["structuredContent"]["results"]
+        assert [json.loads(entry["result"]["stdout"]) for entry in entries] == [{"text": text} for text in "abc"], entries
+        assert "call these tools, with any arguments:\n\n- test.write\n" in asked["message"]
+
+
 @pytest.mark.parametrize("revision", ASKING)
 def test_programs_of_run_many_ask_one_after_the_other(revision):
     """Each by itself; and who is cancelled asks no more."""
@@ -249,6 +262,17 @@ def test_code_of_which_a_person_would_see_a_part_is_refused(arguments):
     with serve(capabilities=ELICITATION, run_many=True) as server:
         answer = server.call_tool("run_many", arguments)
         assert answer["isError"] and "the code has a NUL character" in answer["content"][0]["text"]
+
+
+def test_one_yes_counts_for_all_code_blocks_and_names_the_tools_of_each():
+    with serve_modern(code_blocks={}) as server:
+        codes = "print(1)", TRY + "print(attempt())", TRY + "print(attempt('y'))"
+        blocks = [{"language": "python", "code": code} for code in codes]
+        result, (asked,) = modern_call(server, "run_code_blocks", {"blocks": blocks}, accept("yes"))
+        assert "{'text': 'x'}" in result["content"][0]["text"] and "{'text': 'y'}" in result["content"][0]["text"]
+        assert "call these tools, with any arguments:\n\n- test.write\n" in asked["message"]
+        result, _ = modern_call(server, "run_code_blocks", {"blocks": blocks}, accept("no"))
+        assert result["isError"] and "{'text'" not in result["content"][0]["text"]
 
 
 def test_code_that_names_no_such_tool_is_not_asked_about():

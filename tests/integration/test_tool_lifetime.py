@@ -28,8 +28,12 @@ threading.Thread(target=lambda: tools.test.write(text="x"), daemon=True).start()
 ENDS = {"exit": "sys.exit()", "at once": "os._exit(0)", "killed": "os.kill(os.getpid(), signal.SIGKILL)", "error": "1 / 0",
         "closed": "os.close(tools._descriptor); os._exit(0)", "timeout": "time.sleep(1000)", "cancel": "time.sleep(1000)",
         "fork": "os.fork(); os._exit(0)"}
-CONFIG = {"environments": {"it": {"type": "system", "tools": ["test"], "timeout": 3, "max_timeout": 3}}, "tools": TOOLS, "default_environment": "it"}
-HELD = "import tools; print(tools.test.held())"
+CONFIG = {"environments": {"it": {"type": "system", "tools": ["test"], "timeout": 3, "max_timeout": 3},
+                           "patient": {"type": "system", "tools": ["test"]}}, "tools": TOOLS, "default_environment": "it"}
+
+
+def nothing_is_held(server):
+    return shown(server, "import tools; print(tools.test.held())", environment="patient") == "0"
 
 
 def runs(server, count):
@@ -56,10 +60,10 @@ def test_runs_that_end_while_calls_are_pending_leave_nothing():
     with Watched(config=CONFIG) as server:
         server.initialize("2025-11-25", {"elicitation": {}})
         runs(server, len(ENDS))
-        assert leftovers.until(lambda: shown(server, HELD) == "0")
+        assert leftovers.until(lambda: nothing_is_held(server))
         before = leftovers.descriptors(server.process.pid)
         runs(server, RUNS)
-        assert leftovers.until(lambda: shown(server, HELD) == "0")
+        assert leftovers.until(lambda: nothing_is_held(server))
         if before is not None:
             assert leftovers.until(lambda: leftovers.descriptors(server.process.pid) <= before + 4)
 

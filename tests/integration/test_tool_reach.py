@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import subprocess
 import sys
 
@@ -138,17 +139,26 @@ def test_a_server_for_each_client(tmp_path):
             assert len(seen) == count
 
 
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_a_server_over_http(tmp_path, revision):
+@contextlib.contextmanager
+def far_server(tmp_path, revision="2025-11-25", **variables):
+    """The definition of a server over HTTP."""
     port = tmp_path / "port"
-    process = subprocess.Popen([sys.executable, FAKE, revision, "http", port], stdin=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, FAKE, revision, "http", port], stdin=subprocess.PIPE,
+                               env={**os.environ, **variables})
     try:
         assert leftovers.until(port.exists)
-        tools = {"far": {"url": f"http://127.0.0.1:{port.read_text()}/mcp", "approval": "never",
-                         "headers": {"Authorization": "Bearer ${OPERATORS_TOKEN}"}}}
-        with serve_with({"a": system("far")}, tools) as server:
-            server.initialize()
-            code = """
+        yield {"url": f"http://127.0.0.1:{port.read_text()}/mcp", "approval": "never",
+               "headers": {"Authorization": "Bearer ${OPERATORS_TOKEN}"}}
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_a_server_over_http(tmp_path, revision):
+    with far_server(tmp_path, revision) as far, serve_with({"a": system("far")}, {"far": far}) as server:
+        server.initialize()
+        code = """
 import tools
 print(tools.far.echo(message="x")["arguments"])
 for call in (tools.far.redirect, tools.far.refuse, tools.far.huge, tools.far.echo):
@@ -157,10 +167,54 @@ for call in (tools.far.redirect, tools.far.refuse, tools.far.huge, tools.far.ech
     except tools.ToolError as error:
         print(type(error).__name__)
 """
-            assert shown(server, code).splitlines() == ["{'message': 'x'}", "Unavailable", "Unavailable", "LimitReached", "{}"]
-    finally:
-        process.kill()
-        process.wait()
+        assert shown(server, code).splitlines() == ["{'message': 'x'}", "Unavailable", "Unavailable", "LimitReached", "{}"]
+
+
+def test_a_server_over_a_unix_socket(tmp_path):
+    """It is a pyexecd, whose tool runs Python elsewhere."""
+    path = tmp_path / "socket"
+    tools = {"other": {"url": f"unix://{path}#/mcp", "approval": "never"}}
+    code = """
+import tools
+try:
+    print("42" in tools.other.run_python(code="print(6 * 7)"))
+except tools.ToolError as error:
+    print(error)
+"""
+    upstream = {"listen": ["stdio", f"unix://{path}#/mcp"], "environments": {"a": {"type": "system"}}, "default_environment": "a"}
+    with contextlib.ExitStack() as first, serve_with({"a": system("other")}, tools) as server:
+        first.enter_context(client.Server(config=upstream)).initialize()
+        server.initialize()
+        assert leftovers.until(lambda: shown(server, code) == "True")
+        first.close()
+        assert "cannot be reached" in shown(server, code)
+        with client.Server(config=upstream) as second:
+            second.initialize()
+            assert leftovers.until(lambda: shown(server, code) == "True")
+
+
+def test_a_server_over_http_that_does_not_answer_keeps_others_waiting_for_seconds_only(tmp_path):
+    """And it is reached when it answers, by a later run."""
+    held_by = tmp_path / "held"
+    held_by.touch()
+    code = """
+import tools
+print(tools.test.echo(a=1))
+try:
+    print(tools.far.echo(b=2)["arguments"])
+except tools.Unavailable as error:
+    print(error)
+"""
+    with far_server(tmp_path, HELD_BY=str(held_by)) as far, \
+            serve_with({"a": system("test", "far")}, {**TOOLS, "far": far}) as server:
+        server.initialize()
+        for _ in range(2):
+            result = result_of(server, code)
+            assert result["timings"]["run"] < 30
+            own, other = result["stdout"].splitlines()
+            assert own == "{'a': 1}" and "yet" in other
+        held_by.unlink()
+        assert leftovers.until(lambda: shown(server, code).splitlines() == ["{'a': 1}", "{'b': 2}"])
 
 
 def test_a_server_that_comes_back_is_reached_by_the_next_run(tmp_path):

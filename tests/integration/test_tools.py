@@ -45,6 +45,13 @@ def test_tools_are_listed_by_server_and_name(configure):
         "one.die  Does die.", "one.dribble  Does dribble.", "one.echo  Does echo.", "two.echo  Does echo."]
 
 
+def test_a_list_of_nothing_says_why(configure):
+    listed = pyexecd(configure(), "tools")
+    assert (listed.returncode, listed.stdout) == (0, "")
+    assert "the configuration names no server" in listed.stderr
+    assert json.loads(pyexecd(configure(), "tools", "list", "--json").stdout) == []
+
+
 def test_a_description_names_what_cannot_be_seen(configure):
     described = pyexecd(configure(one=fake()), "tools", "describe", "one.echo")
     tool = json.loads(described.stdout)
@@ -124,3 +131,67 @@ def test_a_server_of_tools_ends_with_us(configure, tmp_path, way):
         return True
 
     assert leftovers.until(is_gone)
+
+
+# Scripts of commands
+
+
+CALLING = """
+import tools
+print(tools.test.echo(a=1))
+try:
+    tools.test.write(text="x")
+except tools.Denied as error:
+    print(error)
+def main(value):
+    return tools.test.echo(value=value)
+"""
+DENIED = "test.write: a person has to approve it, and "
+
+
+@pytest.fixture
+def calling(tmp_path):
+    """The configuration and a script that calls its tools."""
+    upstream = pathlib.Path(__file__).with_name("tools_upstream.py")
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps({"tools": {"test": {"command": [sys.executable, str(upstream)]}}, "default_environment": "it",
+                                  "environments": {"it": {"type": "system", "tools": ["test"]}}}))
+    config.chmod(0o600)
+    (tmp_path / "script.py").write_text(CALLING)
+    return config
+
+
+def command(*words, given=""):
+    return subprocess.run([PYEXECD, *words], input=given, capture_output=True, text=True, timeout=120)
+
+
+def test_a_script_of_run_calls_tools_and_asks_nobody(calling):
+    done = command("run", "--config", calling, calling.with_name("script.py"))
+    first, second = done.stdout.splitlines()
+    assert first == "{'a': 1}" and second.startswith(DENIED + "nobody is asked here"), done
+    done = command("run", "--json", "--config", calling, calling.with_name("script.py"))
+    account = json.loads(done.stdout)["tools"]
+    assert {name: (each["calls"], each["errors"]) for name, each in account.items()} == {"test.echo": (1, 0), "test.write": (1, 1)}
+
+
+def test_scripts_of_map_call_tools(calling):
+    done = command("map", "--config", calling, calling.with_name("script.py"), given="1\n2\n")
+    printed = [json.loads(line)["stdout"].splitlines() for line in done.stdout.splitlines()]
+    assert sorted(lines[-1] for lines in printed) == ['{"value": 1}', '{"value": 2}'], done
+
+
+def test_a_script_of_call_calls_tools(calling):
+    call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": CALLING}})
+    done = command("call", "--config", calling, given=call)
+    assert "{'a': 1}" in done.stdout and DENIED in done.stdout, done
+
+
+def test_a_command_that_is_interrupted_leaves_no_server_of_tools(calling):
+    script = calling.with_name("script.py")
+    script.write_text("import tools\nprint(tools.test.process(), flush=True)\ntools.test.hang()\n")
+    with subprocess.Popen([PYEXECD, "run", "--config", calling, script], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        children = leftovers.descendants(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    assert leftovers.until(lambda: not leftovers.alive(children))

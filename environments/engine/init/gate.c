@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/starter/starter.h"
 #include "environments/engine/init/init.h"
 
 #include <errno.h>
@@ -78,6 +79,11 @@ bool gate_make(struct gate *gate)
         return false;
     *gate = (struct gate){.ours = ends[0], .theirs = ends[1]};
     return true;
+}
+
+bool gate_give_tools(const struct gate *gate, int tools)
+{
+    return tools < 0 || starter_send_tools(gate->ours, tools);
 }
 
 bool gate_open(const struct gate *gate)

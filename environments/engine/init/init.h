@@ -3,7 +3,8 @@
  *     pyexecd-init SECONDS -- PROGRAM ARGUMENT...          runs one program
  *     pyexecd-init --script SECONDS -- PYTHON SCRIPT ...   the Python of a script: with a starter;
  *                                                          with --streams PATH its wire is the
- *                                                          socket there
+ *                                                          socket there; with --tools it does not
+ *                                                          begin without a socket for tools
  *     pyexecd-init --script --ahead IDLE SECONDS -- ...    the same when it gets a go; with --gate
  *                                                          its Python waits for that, too
  *     pyexecd-init --script --session SECONDS -- ...       the Python of a session (cell_relay.h)
@@ -52,15 +53,23 @@ struct watch {
     int file;      /* owned: this script, once a go has code for it */
     uint64_t code; /* bytes of the code that have not come yet */
     bool is_different; /* from what the file has */
+    int tools; /* owned: a socket by which the script calls tools, once it is there; or -1 */
+    bool needs_tools;
     bool is_dismissed;
 };
 
 /* Blocks every signal and begins to watch. False when that cannot be done. */
 bool watch_begin(struct watch *watch, double seconds);
 
-/* Makes the socket of the server that listens at PATH standard input, and the wire: returns it. The
- * caller owns OUTPUTS, for the program. -1: the server gives none. */
-int streams_take(const char *path, int outputs[2]);
+/* What the server gives to an init that connects to its socket (docker/direct_streams.h). */
+struct streams {
+    int outputs[2]; /* owned: for the program */
+    int tools;      /* owned: see struct watch; or -1 */
+};
+
+/* Makes the socket of the server that listens at PATH standard input, and the wire: returns it, and
+ * RET. -1: the server gives nothing. */
+int streams_take(const char *path, struct streams *ret);
 
 /* Waits for a signal, or for `longest`. False once the deadline has come, or SIGTERM from outside.
  */
@@ -80,6 +89,7 @@ struct init_program {
     int gate;         /* the program waits here before it reads its script; -1: it does not */
     int input;        /* its standard input, taken; -1: /dev/null */
     int outputs[2];   /* its standard output and error, taken */
+    int tools;        /* borrowed: a socket by which the script calls tools; -1: none now */
 };
 
 /* The two ends of a stream; a Python waits at THEIRS. */
@@ -92,6 +102,9 @@ struct gate {
 bool gate_is_safe(void);
 
 bool gate_make(struct gate *gate);
+
+/* Gives TOOLS (borrowed; -1: none) to the Python, before it goes on. */
+bool gate_give_tools(const struct gate *gate, int tools);
 
 /* Lets the Python go on, now or when it reaches the gate. Our end stays open: the Python first says
  * there that it has arrived. */

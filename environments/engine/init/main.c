@@ -146,6 +146,7 @@ struct init_order {
     double idle;         /* seconds for which it waits for the go; 0: it does not */
     bool has_gate;       /* its program may wait, too */
     const char *streams; /* path of the socket for its streams; NULL: it has the engine's */
+    bool needs_tools;
     bool is_session;
     double seconds; /* of the program, or of the container that is kept */
     struct init_program program;
@@ -156,6 +157,11 @@ static bool init_answer_go(struct watch *watch)
 {
     wire_end_say(watch->wire, INIT_BEGUN, watch->deadline);
     return watch->wire->out >= 0;
+}
+
+static bool init_lacks_tools(const struct watch *watch)
+{
+    return watch->needs_tools && watch->tools < 0;
 }
 
 /* Starts PROGRAM, which waits as well. False: there is to be no script. */
@@ -171,7 +177,17 @@ static bool init_run_gated(struct watch *watch, const struct init_order *order, 
     *ret_program = init_program_start(&program, ret_failure);
     close(gate.theirs);
     return *ret_program > 0 && await_go(watch, *ret_program, order->seconds) && gate_is_safe() &&
+           !init_lacks_tools(watch) && gate_give_tools(&gate, watch->tools) &&
            init_answer_go(watch) && gate_open(&gate);
+}
+
+static pid_t init_run_at_once(const struct watch *watch, const struct init_order *order,
+                              int *ret_failure)
+{
+    struct init_program program = order->program;
+
+    program.tools = watch->tools;
+    return init_program_start(&program, ret_failure);
 }
 
 /* Starts its program, at once or when it is told. False: there is to be no script. */
@@ -180,10 +196,20 @@ static bool init_begin(struct watch *watch, const struct init_order *order, pid_
 {
     if (order->idle > 0 && order->has_gate && gate_is_safe())
         return init_run_gated(watch, order, ret_program, ret_failure);
-    if (order->idle > 0 && (!await_go(watch, 0, order->seconds) || !init_answer_go(watch)))
+    if (order->idle > 0 && !await_go(watch, 0, order->seconds))
         return false;
-    *ret_program = init_program_start(&order->program, ret_failure);
+    if (init_lacks_tools(watch) || (order->idle > 0 && !init_answer_go(watch)))
+        return false;
+    *ret_program = init_run_at_once(watch, order, ret_failure);
     return true;
+}
+
+/* The program has them. */
+static void init_leave_tools(struct watch *watch)
+{
+    if (watch->tools >= 0)
+        close(watch->tools);
+    watch->tools = -1;
 }
 
 static int init_exit_status(const struct last_words *words)
@@ -213,10 +239,12 @@ static int init_run(struct watch *watch, const struct init_order *order)
     schedule.next_look = started + HOLDINGS_SECONDS;
     if (order->program.is_script)
         schedule.next_flush = started + STARTER_SECONDS;
-    if (program < 0)
+    if (program < 0) {
         words.failure = errno;
-    else
+    } else {
+        init_leave_tools(watch);
         wait_for_program(watch, &schedule, program, &words);
+    }
     words.run_seconds = clock_seconds() - started;
     end_leftovers(&words, program);
     if (usage_count_kills(memory) > kills)
@@ -315,9 +343,11 @@ static bool read_order(struct init_order *order, char **argv)
     order->idle = take_option(&argv, "--ahead") ? take_seconds(&argv) : 0;
     order->has_gate = take_option(&argv, "--gate");
     order->streams = take_option(&argv, "--streams") ? take_argument(&argv) : NULL;
+    order->needs_tools = take_option(&argv, "--tools");
     order->is_session = take_option(&argv, "--session");
     order->seconds = take_seconds(&argv);
     order->program.gate = -1;
+    order->program.tools = -1;
     order->program.input = -1;
     if (order->keeps)
         return !*argv;
@@ -334,6 +364,8 @@ static bool init_open_wire(struct watch *watch, struct init_order *order, struct
         return false;
     memcpy(order->program.outputs, wire->theirs, sizeof wire->theirs);
     watch->wire = wire;
+    watch->tools = wire->tools;
+    watch->needs_tools = order->needs_tools;
     return true;
 }
 

@@ -91,6 +91,8 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
         environ = starter_lend(starter_open(), environ);
     if (program->gate >= 0)
         environ = starter_lend_gate(program->gate, environ);
+    if (program->tools >= 0)
+        environ = starter_lend_tools(program->tools, environ);
     if (input >= 0 && dup2(input, STDIN_FILENO) == STDIN_FILENO &&
         dup2(program->outputs[0], STDOUT_FILENO) == STDOUT_FILENO &&
         dup2(program->outputs[1], STDERR_FILENO) == STDERR_FILENO)

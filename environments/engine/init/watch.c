@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "environments/engine/init/cell_relay.h"
@@ -67,6 +68,8 @@ static void watch_on_frame(struct wire_reader *reader, uint32_t type, const char
         watch_take_go(watch, data);
     if (type == INIT_DISMISSAL)
         watch->is_dismissed = true;
+    if (type == INIT_TOOLS)
+        watch->needs_tools = true;
     if (type == INIT_CODE)
         watch_compare_code(watch, data, length);
     if (type == INIT_CELLS && watch->relay)
@@ -85,6 +88,23 @@ static void watch_lose_lifeline(struct watch *watch)
     watch->lifeline = -1;
 }
 
+/* The tools of the script come beside the go, where the lifeline is a socket of the server. */
+static ssize_t watch_receive(struct watch *watch, char *data, size_t length)
+{
+    size_t received = 0;
+    int tools;
+    ssize_t count = descriptors_receive(watch->lifeline, data, length, 0, &tools, 1, &received);
+
+    if (count < 0 && errno == ENOTSOCK)
+        return read(watch->lifeline, data, length);
+    if (received == 0)
+        return count;
+    if (watch->tools >= 0)
+        close(watch->tools);
+    watch->tools = tools;
+    return count;
+}
+
 static void watch_read_lifeline(struct watch *watch)
 {
     char data[CELL_RELAY_READ_BYTES];
@@ -94,7 +114,7 @@ static void watch_read_lifeline(struct watch *watch)
         watch_lose_lifeline(watch);
         return;
     }
-    count = read(watch->lifeline, data, sizeof data);
+    count = watch_receive(watch, data, sizeof data);
     if (count < 0 && errno == EAGAIN)
         return;
     if (count > 0)
@@ -119,6 +139,7 @@ bool watch_begin(struct watch *watch, double seconds)
         .lifeline = can_end(STDIN_FILENO) ? STDIN_FILENO : -1,
         .deadline = clock_seconds() + seconds,
         .longest = INIT_WATCH_LONGEST_SECONDS,
+        .tools = -1,
         .input = {.protocol = &init_protocol, .frame = watch_on_frame, .state = WIRE_OPEN},
     };
     return watch->signals >= 0;

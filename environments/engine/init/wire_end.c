@@ -166,10 +166,22 @@ static bool wire_end_make_pipes(struct wire_end *wire)
     return true;
 }
 
+static void wire_end_take_socket(struct wire_end *wire, const char *path)
+{
+    struct streams streams;
+
+    wire->out = streams_take(path, &streams);
+    if (wire->out < 0)
+        return;
+    memcpy(wire->theirs, streams.outputs, sizeof wire->theirs);
+    wire->tools = streams.tools;
+}
+
 bool wire_end_open(struct wire_end *wire, const char *path)
 {
-    *wire = (struct wire_end){.prints = {-1, -1}};
-    wire->out = path ? streams_take(path, wire->theirs) : -1;
+    *wire = (struct wire_end){.out = -1, .prints = {-1, -1}, .tools = -1};
+    if (path)
+        wire_end_take_socket(wire, path);
     if (wire->out < 0) {
         wire->out = STDOUT_FILENO;
         if (!wire_end_make_pipes(wire))

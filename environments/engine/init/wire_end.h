@@ -20,6 +20,7 @@ struct wire_end {
     int out;                      /* the wire; -1: it is broken */
     int prints[WIRE_END_OUTPUTS]; /* the program's output is read here; -1: not, or no more */
     int theirs[WIRE_END_OUTPUTS]; /* the ends of the program, until it is executed */
+    int tools;                    /* a descriptor for who opens the wire; or -1 */
     char pending[WIRE_HEAD_BYTES + INIT_PIECE_BYTES]; /* a frame that the wire has not taken */
     size_t begin;
     size_t end;

@@ -464,12 +464,9 @@ static void supervisor_on_gate(struct supervisor *supervisor)
  * takes no descriptor unless it must. */
 static void supervisor_give_tools(struct supervisor *supervisor, int tools)
 {
-    static const char mark = STARTER_TOOLS_FOLLOW;
-
     if (!supervisor->is_waiting || tools < 0)
         _exit(1);
-    if (descriptors_send(supervisor->gate, &mark, 1, NULL, 0) != 1 ||
-        descriptors_send(supervisor->gate, "", 1, &tools, 1) != 1)
+    if (!starter_send_tools(supervisor->gate, tools))
         end_tree(supervisor);
     close(tools);
 }

@@ -46,6 +46,17 @@ static json_t *hint_choose_package(const struct hint_facts *facts, const struct 
     return json_pack("[s]", known->package);
 }
 
+/* The module by which other scripts call tools. Owned by the caller; NULL: its name is another's.
+ */
+static char *hint_lacking_tools(const struct hint_facts *facts, const char *name)
+{
+    const char *reason = environment_lacks_tools(facts->environment);
+
+    if (!reason || (strcmp(name, "tools") != 0 && strcmp(name, "pyexecd_tools") != 0))
+        return NULL;
+    return memory_format("Scripts in this environment cannot call tools: %s.", reason);
+}
+
 char *hint_module(const struct hint_facts *facts)
 {
     AUTO_FREE char *name = hint_find_module(facts);
@@ -55,6 +66,9 @@ char *hint_module(const struct hint_facts *facts)
 
     if (!name)
         return NULL;
+    advice = hint_lacking_tools(facts, name);
+    if (advice)
+        return STEAL_PTR(advice);
     if (known.instead)
         return memory_copy_string(known.instead);
     if (!known.package)

@@ -15,6 +15,7 @@ struct run_setting {
     double timeout;
     const struct code_cleaning *code; /* of a call; NULL: of a command */
     const char *session;              /* the handle of its session; NULL: it has none */
+    json_t *approved_tools;           /* array of "server.tool": approved with the code; or NULL */
 };
 
 struct run_facts {

@@ -286,10 +286,12 @@ static enum approval_policy python_call_least_approval(const struct python_call 
 static void python_call_foresee(struct python_call *call, const json_t *tools)
 {
     const struct invocation_client *client = &call->invocation->client;
+    const char *shown = call->request.shown;
 
     if (client->can_elicit && !client->can_elicit_aside)
-        call->foreseen = foreseen_tools_find(tools, call->request.code, call->request.code_length);
-    call->sender.sender.approved = call->foreseen;
+        call->foreseen = foreseen_tools_find(tools, shown ? shown : call->request.code,
+                                             shown ? strlen(shown) : call->request.code_length);
+    call->sender.sender.approved = call->setting.approved_tools = call->foreseen;
 }
 
 static bool python_call_is_approved(struct python_call *call)
@@ -301,8 +303,10 @@ static bool python_call_is_approved(struct python_call *call)
     AUTO_FREE char *session = python_session_describe(call->host, caller, &call->request);
     const char *shown = call->request.shown;
 
-    if (call->request.chosen)
+    if (call->request.chosen) {
+        call->sender.sender.approved = call->request.approved_tools;
         return true;
+    }
     python_call_foresee(call, tools);
     return approval_settle(call->invocation,
                            &(struct approval_subject){

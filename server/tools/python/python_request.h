@@ -23,9 +23,10 @@ struct python_request {
                                       none */
     const char *fork;              /* handle: the session whose copy gets the code as a cell; NULL:
                                       none */
-    const char *shown;          /* code to show to the person who approves it, instead of CODE; or
-                                   NULL */
-    struct environment *chosen; /* borrowed: the environment of an earlier part of the same call,
-                                   approved with it; NULL: this request chooses */
-    void *data;                 /* of the tool, for its DONE; borrowed */
+    const char *shown;            /* code to show to the person who approves it, instead of CODE; or
+                                     NULL */
+    struct environment *chosen;   /* borrowed: the environment of an earlier part of the same call,
+                                     approved with it; NULL: this request chooses */
+    const json_t *approved_tools; /* with CHOSEN: as in struct run_setting */
+    void *data;                   /* of the tool, for its DONE; borrowed */
 };

@@ -43,6 +43,7 @@ struct blocks_call {
     size_t tried;                    /* of the block that runs */
     struct python_request request;   /* owned: of the block that runs */
     struct environment *environment; /* held, once a block has run: the environment of all blocks */
+    json_t *approved_tools;          /* owned: names, for all blocks; or NULL */
     char *shown;                     /* owned: all blocks, for a person who approves */
     char *program;                   /* owned: of the block that runs */
     json_t *files;                   /* owned: files of the block that runs; or NULL */
@@ -72,6 +73,7 @@ static void blocks_call_free(struct blocks_call *call)
     code_blocks_deinit(&call->blocks);
     if (call->environment)
         environment_release(call->environment);
+    json_decref(call->approved_tools);
     free(call->shown);
     free(call->program);
     json_decref(call->files);
@@ -247,15 +249,16 @@ static void blocks_call_go_on(struct invocation *invocation, struct blocks_call 
 
 /* All blocks run in the environment of the first block, as it was then: another configuration may
  * be in force before the last block begins. */
-static void blocks_call_hold(struct blocks_call *call, struct environment *environment)
+static void blocks_call_hold(struct blocks_call *call, const struct run_setting *setting)
 {
     if (call->environment)
         return;
-    environment_hold(environment);
-    call->environment = environment;
+    environment_hold(setting->environment);
+    call->environment = setting->environment;
     call->request.environment = NULL;
     call->request.definition = NULL;
-    call->request.chosen = environment;
+    call->request.chosen = call->environment;
+    call->request.approved_tools = call->approved_tools = json_incref(setting->approved_tools);
 }
 
 static void blocks_call_on_done(struct invocation *invocation, void *data, struct run_facts *facts)
@@ -267,7 +270,7 @@ static void blocks_call_on_done(struct invocation *invocation, void *data, struc
     const double total = call->tried > 0 ? call->left : facts->setting->timeout;
     struct run_answer answer;
 
-    blocks_call_hold(call, facts->setting->environment);
+    blocks_call_hold(call, facts->setting);
     run_answer_init(&answer, invocation, facts, &source);
     blocks_call_note(call, facts, &answer);
     run_account_end(invocation, answer.structured);

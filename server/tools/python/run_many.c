@@ -39,6 +39,7 @@ struct many_call {
     struct python_request request;   /* of each run, but for its code */
     struct environment *environment; /* held, once a run is over: the environment of all runs */
     char *shown;                     /* owned: all programs, for a person who approves */
+    json_t *approved_tools;          /* owned: names, for all runs; or NULL */
     char *directory;                 /* owned: the handle, once there is one */
     size_t parallel;
     struct list runs; /* of struct many_run */
@@ -82,6 +83,7 @@ static void many_call_free(struct many_call *call)
     many_programs_deinit(&call->programs);
     if (call->environment)
         environment_release(call->environment);
+    json_decref(call->approved_tools);
     free(call->shown);
     free(call->directory);
     json_decref(call->entries);
@@ -256,6 +258,8 @@ static void many_call_hold(struct many_call *call, const struct run_facts *facts
     call->request.environment = NULL;
     call->request.definition = NULL;
     call->request.chosen = call->environment;
+    call->request.approved_tools = call->approved_tools =
+        json_incref(facts->setting->approved_tools);
     if (!facts->report->working_directory)
         return;
     call->directory = memory_copy_string(facts->report->working_directory);

@@ -422,7 +422,9 @@ void http_connection_stop(struct http_connection *connection)
     connection->is_last = true;
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
-    if (connection->exchange.is_told && !connection->exchange.is_stream)
+    /* A replica that gets no answer tells its client so, with the id of the request. */
+    if (connection->exchange.is_told && !connection->exchange.is_stream &&
+        !connection->is_forwarded)
         http_intake_reject(connection, 503, "The server is stopping");
     http_connection_forsake(connection);
     if (http_writer_unsent(&connection->writer) == 0)

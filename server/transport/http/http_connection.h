@@ -78,6 +78,7 @@ struct http_connection {
     struct http_writer writer;
     bool is_last; /* the connection is not kept after this response */
     bool is_admitted;
+    bool is_forwarded; /* another replica sends the requests: each is admitted for its client */
     bool is_congested; /* the service was told */
 
     /* Time: on clock_seconds; INFINITY while nothing is waited for. */

@@ -5,6 +5,7 @@
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
 #include "server/transport/http/http_gate.h"
+#include "server/transport/http/replicas.h"
 #include "server/transport/identity/authority.h"
 
 #include <stdlib.h>
@@ -52,10 +53,28 @@ static bool http_metadata_answer(const struct authority *authority, struct http_
 
 /* The service */
 
+/* True when another replica sends EXCHANGE. Host is not looked at: it is there to keep browsers
+ * out, which have no seal. */
+static bool http_endpoint_take_sealed(struct http_endpoint *endpoint,
+                                      struct http_exchange *exchange)
+{
+    const char *seal =
+        endpoint->replicas ? http_exchange_field(exchange, REPLICAS_FIELD, NULL) : NULL;
+
+    if (!seal || http_gate_has_method(exchange, "OPTIONS"))
+        return false;
+    if (!http_gate_is_refused(&endpoint->names, exchange,
+                              http_gate_check_sender(&endpoint->names, exchange)))
+        http_visit_begin_sealed(endpoint, exchange, seal);
+    return true;
+}
+
 static void http_endpoint_on_head(struct http_service *service, struct http_exchange *exchange)
 {
     struct http_endpoint *endpoint = CONTAINER_OF(service, struct http_endpoint, service);
 
+    if (http_endpoint_take_sealed(endpoint, exchange))
+        return;
     if (http_gate_is_refused(&endpoint->names, exchange,
                              http_gate_check_host(&endpoint->names, exchange)) ||
         http_metadata_answer(endpoint->authority, exchange) ||
@@ -125,6 +144,7 @@ struct http_endpoint *http_endpoint_new(const struct http_endpoint_settings *set
                                               .drained = http_endpoint_on_drained};
     endpoint->loop = settings->loop;
     endpoint->authority = settings->authority;
+    endpoint->replicas = settings->replicas;
     endpoint->hosts = copy_list(settings->allowed_hosts);
     endpoint->origins = copy_list(settings->allowed_origins);
     endpoint->names = (struct http_names){(const char *const *)endpoint->hosts,
@@ -136,6 +156,7 @@ struct http_endpoint *http_endpoint_new(const struct http_endpoint_settings *set
         .loop = settings->loop,
         .server = settings->server,
         .names = &endpoint->names,
+        .replica = settings->replicas ? settings->replicas->self : NULL,
         .most = settings->sessions,
         .idle_seconds = settings->session_idle_seconds,
     };
@@ -149,6 +170,7 @@ void http_endpoint_free(struct http_endpoint *endpoint)
         return;
     http_sessions_deinit(&endpoint->sessions);
     http_calls_deinit(&endpoint->calls);
+    replicas_free(endpoint->replicas);
     free_list(endpoint->hosts);
     free_list(endpoint->origins);
     free(endpoint);

@@ -12,11 +12,13 @@
 
 struct authority;
 struct http_endpoint;
+struct replicas;
 
 struct http_endpoint_settings {
     struct ev_loop *loop;        /* borrowed */
     struct mcp_server *server;   /* borrowed */
     struct authority *authority; /* borrowed; NULL: nobody has to show a token */
+    struct replicas *replicas;   /* taken; NULL: there are none */
 
     const char *const *allowed_hosts;   /* as in http_names; copied; NULL: none */
     const char *const *allowed_origins; /* the same */

@@ -68,6 +68,15 @@ bool http_exchange_admit(struct http_exchange *exchange, const char *principal)
     return true;
 }
 
+bool http_exchange_admit_forwarded(struct http_exchange *exchange, const char *principal)
+{
+    struct http_connection *connection = connection_of(exchange);
+
+    connection->is_forwarded = true;
+    connection->is_admitted = false;
+    return http_exchange_admit(exchange, principal);
+}
+
 /* Whole responses */
 
 static const char *say_whether_kept(struct http_connection *connection)
@@ -115,6 +124,7 @@ static const struct {
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
     {501, "Not Implemented"},
+    {502, "Bad Gateway"},
     {503, "Service Unavailable"},
     {505, "HTTP Version Not Supported"},
 };
@@ -222,8 +232,12 @@ static int append_chunk_head(struct buffer *out, size_t length, struct error *er
     return buffer_append(out, head, (size_t)snprintf(head, sizeof head, "%zx\r\n", length), err);
 }
 
-/* Appends EVENT to the unsent output, at most as much as the buffer takes. */
-static void append_event(struct http_exchange *exchange, const struct http_event *event)
+/* Appends events of LENGTH bytes, which APPEND writes, to the unsent output, at most as much as the
+ * buffer takes. */
+static void http_exchange_append(struct http_exchange *exchange, size_t length,
+                                 int (*append)(const void *data, size_t length, struct buffer *out,
+                                               struct error *err),
+                                 const void *data)
 {
     struct http_connection *connection = connection_of(exchange);
     struct buffer *out = http_writer_compose(&connection->writer);
@@ -232,10 +246,22 @@ static void append_event(struct http_exchange *exchange, const struct http_event
 
     if (!out)
         return;
-    if ((is_chunked && append_chunk_head(out, http_event_length(event), &err) < 0) ||
-        http_event_append(event, out, &err) < 0 ||
+    if ((is_chunked && append_chunk_head(out, length, &err) < 0) ||
+        append(data, length, out, &err) < 0 ||
         (is_chunked && buffer_append(out, "\r\n", 2, &err) < 0))
         connection->writer.problem = "an event is too large";
+}
+
+static int append_event(const void *data, size_t length, struct buffer *out, struct error *err)
+{
+    (void)length;
+    return http_event_append(data, out, err);
+}
+
+static int append_written_events(const void *data, size_t length, struct buffer *out,
+                                 struct error *err)
+{
+    return buffer_append(out, data, length, err);
 }
 
 /* Writes appended bytes at once, if there were no unsent bytes before. */
@@ -247,17 +273,30 @@ static void flush_appended(struct http_connection *connection, size_t unsent_bef
     http_connection_sent(connection);
 }
 
-static bool http_exchange_send_event(struct http_exchange *exchange, const struct http_event *event)
+static bool http_exchange_send(struct http_exchange *exchange, size_t length,
+                               int (*append)(const void *data, size_t length, struct buffer *out,
+                                             struct error *err),
+                               const void *data)
 {
     struct http_connection *connection = connection_of(exchange);
     size_t before = http_writer_unsent(&connection->writer);
 
     if (!is_open(exchange) || !exchange->is_stream)
         return false;
-    append_event(exchange, event);
+    http_exchange_append(exchange, length, append, data);
     flush_appended(connection, before);
     connection->is_congested = http_connection_is_congested(connection);
     return !connection->is_congested;
+}
+
+static bool http_exchange_send_event(struct http_exchange *exchange, const struct http_event *event)
+{
+    return http_exchange_send(exchange, http_event_length(event), append_event, event);
+}
+
+bool http_stream_pass(struct http_exchange *exchange, const char *events, size_t length)
+{
+    return http_exchange_send(exchange, length, append_written_events, events);
 }
 
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,

@@ -59,6 +59,10 @@ const char *http_exchange_field(const struct http_exchange *exchange, const char
  * another comes. False: this client has too many connections, and has been told. */
 bool http_exchange_admit(struct http_exchange *exchange, const char *principal);
 
+/* The same for a request of PRINCIPAL that another replica has forwarded. Its connection counts for
+ * another client with the next one, and for nobody between them. */
+bool http_exchange_admit_forwarded(struct http_exchange *exchange, const char *principal);
+
 /* The whole response. FIELDS: further lines, "Name: value\r\n" each, or "". CONTENT_TYPE: NULL
  * where there is no body. The arguments are copied. */
 void http_respond(struct http_exchange *exchange, unsigned status, const char *fields,
@@ -78,6 +82,9 @@ void http_stream_begin(struct http_exchange *exchange, const char *fields);
  * still leaves more untaken is closed. */
 bool http_stream_send(struct http_exchange *exchange, const char *id, const char *event,
                       const char *data, size_t length);
+
+/* The same with EVENTS that are written out, LENGTH bytes that end in an empty line. */
+bool http_stream_pass(struct http_exchange *exchange, const char *events, size_t length);
 
 /* The same without data; says how long to wait before coming back for the events after ID. */
 bool http_stream_send_retry(struct http_exchange *exchange, const char *id, unsigned milliseconds);

@@ -20,6 +20,11 @@ static enum claim read_claim(const struct http_route_headers *headers)
     return mcp_version_is_modern(version) ? CLAIM_MODERN : CLAIM_LEGACY;
 }
 
+bool http_route_is_alone(const struct http_route_headers *headers)
+{
+    return read_claim(headers) == CLAIM_MODERN;
+}
+
 /* Of a message that belongs to a session. */
 static enum http_route route_to_session(const struct http_route_headers *headers)
 {

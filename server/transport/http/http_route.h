@@ -25,4 +25,7 @@ struct http_route_headers {
     unsigned sessions;   /* how often Mcp-Session-Id came */
 };
 
+/* True when they say that the request stands alone: then its session means nothing. */
+bool http_route_is_alone(const struct http_route_headers *headers);
+
 enum http_route http_route(enum incoming_kind kind, const struct http_route_headers *headers);

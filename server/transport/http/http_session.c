@@ -1,7 +1,7 @@
 #include "server/transport/http/http_session.h"
 
+#include "base/handle.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_sessions.h"
 #include "server/transport/socket/peer.h"
@@ -137,7 +137,7 @@ struct http_session *http_session_new(struct http_sessions *owner, const char *p
     char label[LABEL_BYTES];
 
     session->owner = owner;
-    session->id = random_digits(HTTP_SESSION_DIGITS);
+    session->id = handle_new(owner->replica, HTTP_SESSION_DIGITS);
     session->fields = memory_format("Mcp-Session-Id: %s\r\n", session->id);
     session->principal = memory_copy_string(principal);
     session->holder = *holder;

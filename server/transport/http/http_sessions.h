@@ -16,6 +16,7 @@ struct http_sessions {
     struct ev_loop *loop;           /* borrowed */
     struct mcp_server *server;      /* borrowed */
     const struct http_names *names; /* borrowed */
+    const char *replica;            /* borrowed; its name stands in ids (base/handle.h); or NULL */
     unsigned most;                  /* sessions */
     double idle_seconds;            /* then a session ends */
 

@@ -3,15 +3,19 @@
 #include "base/memory.h"
 #include "base/protocol/message.h"
 #include "base/state.h"
+#include "base/text.h"
 #include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
+#include "server/transport/http/http_forward.h"
 #include "server/transport/http/http_gate.h"
 #include "server/transport/http/http_route.h"
+#include "server/transport/http/replicas.h"
 #include "server/transport/identity/authority.h"
 #include "server/transport/identity/holder.h"
 #include "server/transport/socket/peer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,6 +24,7 @@ enum http_visit_state {
     HTTP_VISIT_ARRIVING, /* the principal and the body are awaited */
     HTTP_VISIT_WHOLE,    /* the principal is awaited */
     HTTP_VISIT_ADMITTED, /* the body is awaited */
+    HTTP_VISIT_PASSED,   /* another replica answers it */
     HTTP_VISIT_SERVED,
 };
 
@@ -30,12 +35,16 @@ struct http_visit {
     struct http_endpoint *endpoint; /* borrowed */
     struct http_exchange *exchange; /* borrowed */
     struct authority_check check;   /* finds the principal */
+    bool is_sealed;                 /* another replica sends it, with ... */
+    struct replica_seal seal;
+    struct http_forward *forward; /* owned; while PASSED */
 };
 
 static const struct state http_visit_states[] = {
     [HTTP_VISIT_ARRIVING] = {"arriving", 1 << HTTP_VISIT_WHOLE | 1 << HTTP_VISIT_ADMITTED},
-    [HTTP_VISIT_WHOLE] = {"whole", 1 << HTTP_VISIT_SERVED},
-    [HTTP_VISIT_ADMITTED] = {"admitted", 1 << HTTP_VISIT_SERVED},
+    [HTTP_VISIT_WHOLE] = {"whole", 1 << HTTP_VISIT_SERVED | 1 << HTTP_VISIT_PASSED},
+    [HTTP_VISIT_ADMITTED] = {"admitted", 1 << HTTP_VISIT_SERVED | 1 << HTTP_VISIT_PASSED},
+    [HTTP_VISIT_PASSED] = {"passed", 1 << HTTP_VISIT_SERVED},
     [HTTP_VISIT_SERVED] = {"served", 0},
 };
 
@@ -247,19 +256,14 @@ static void end_session(struct http_visit *visit)
 
 static void http_visit_free(struct http_visit *visit)
 {
+    http_forward_free(visit->forward);
     authority_check_deinit(&visit->check);
     free(visit);
 }
 
-/* A connection counts as a stranger's until a whole request is in, so that slow senders keep nobody
- * out. */
-static void http_visit_serve(struct http_visit *visit)
+static void http_visit_serve_here(struct http_visit *visit)
 {
     http_visit_set_state(visit, HTTP_VISIT_SERVED);
-    if (!http_exchange_admit(visit->exchange, needs_token(visit) ? visit->check.principal : NULL)) {
-        http_visit_free(visit);
-        return;
-    }
     if (http_gate_has_method(visit->exchange, "POST"))
         http_visit_post(visit);
     else if (http_gate_has_method(visit->exchange, "GET"))
@@ -268,6 +272,122 @@ static void http_visit_serve(struct http_visit *visit)
         end_session(visit);
     http_visit_free(visit);
 }
+
+/* Other replicas */
+
+/* The replica that has what a request without a session is about; NULL: none but us. The body stays
+ * as it is. */
+static struct replica *http_visit_find_owner_in_body(const struct http_visit *visit)
+{
+    const struct replicas *replicas = visit->endpoint->replicas;
+    const struct http_exchange *exchange = visit->exchange;
+    AUTO_FREE char *copy = NULL;
+    struct replica *owner = NULL;
+    struct incoming incoming;
+
+    if (!replicas_are_named(replicas, exchange->body, exchange->body_length))
+        return NULL;
+    copy = memory_new(exchange->body_length + 1, 1);
+    memcpy(copy, exchange->body, exchange->body_length);
+    incoming_init(&incoming, copy, exchange->body_length);
+    if (incoming.kind == INCOMING_MODERN || incoming.kind == INCOMING_REQUEST)
+        owner = replicas_find_owner(replicas, &incoming);
+    incoming_deinit(&incoming);
+    return owner;
+}
+
+/* True when a request goes to the session in its head. GET and DELETE do in any revision. */
+static bool http_visit_names_session(const struct http_exchange *exchange)
+{
+    const struct http_route_headers headers = read_route_headers(exchange);
+
+    return headers.sessions > 0 &&
+           !(http_gate_has_method(exchange, "POST") && http_route_is_alone(&headers));
+}
+
+/* Users of unix sockets have a name on this machine only. */
+static struct replica *http_visit_find_owner(const struct http_visit *visit)
+{
+    const struct replicas *replicas = visit->endpoint->replicas;
+    unsigned sessions = 0;
+    const char *session = http_exchange_field(visit->exchange, "Mcp-Session-Id", &sessions);
+
+    if (!replicas || visit->is_sealed || visit->exchange->peer->family == AF_UNIX)
+        return NULL;
+    if (http_visit_names_session(visit->exchange))
+        return sessions == 1 ? replicas_find(replicas, session) : NULL;
+    return visit->exchange->body_length > 0 ? http_visit_find_owner_in_body(visit) : NULL;
+}
+
+/* Whoever is not reached has lost what the request is about, or cannot be asked: this server says
+ * that it does not know it. */
+static void http_visit_on_forwarded(void *data, enum http_forward_end end)
+{
+    struct http_visit *visit = data;
+
+    if (end == HTTP_FORWARD_UNREACHED)
+        http_visit_serve_here(visit);
+    else
+        http_visit_free(visit);
+}
+
+static void http_visit_pass(struct http_visit *visit, struct replica *owner)
+{
+    http_visit_set_state(visit, HTTP_VISIT_PASSED);
+    visit->forward = http_forward_start(&(struct http_forward_settings){
+        .replicas = visit->endpoint->replicas,
+        .replica = owner,
+        .exchange = visit->exchange,
+        .names = &visit->endpoint->names,
+        .principal = visit->check.principal,
+        .over = http_visit_on_forwarded,
+        .data = visit,
+    });
+}
+
+static void http_visit_on_drained(struct http_answer *answer)
+{
+    http_forward_drained(CONTAINER_OF(answer, struct http_visit, answer)->forward);
+}
+
+static void http_visit_refuse_seal(struct http_visit *visit, const char *problem)
+{
+    replicas_note_refusal(visit->endpoint->replicas, problem);
+    http_gate_refuse(&visit->endpoint->names, visit->exchange,
+                     &(struct http_refusal){401, "", HTTP_CODE_BAD_REQUEST,
+                                            "this replica does not believe who has sent it"});
+    http_visit_free(visit);
+}
+
+/* A connection counts as a stranger's until a whole request is in, so that slow senders keep nobody
+ * out. False: there is no place for it, and it was told. */
+static bool http_visit_enter(struct http_visit *visit)
+{
+    if (visit->is_sealed)
+        return http_exchange_admit_forwarded(visit->exchange, visit->check.principal);
+    return http_exchange_admit(visit->exchange, needs_token(visit) ? visit->check.principal : NULL);
+}
+
+static void http_visit_serve(struct http_visit *visit)
+{
+    struct replica *owner;
+
+    if (visit->is_sealed && !replicas_seal_fits(&visit->seal, visit->exchange)) {
+        http_visit_refuse_seal(visit, "it is for another request");
+        return;
+    }
+    if (!http_visit_enter(visit)) {
+        http_visit_free(visit);
+        return;
+    }
+    owner = http_visit_find_owner(visit);
+    if (owner)
+        http_visit_pass(visit, owner);
+    else
+        http_visit_serve_here(visit);
+}
+
+/* Identity */
 
 static void refuse_stranger(struct http_visit *visit)
 {
@@ -315,7 +435,7 @@ static struct http_visit *http_visit_new(struct http_endpoint *endpoint,
 
     visit->endpoint = endpoint;
     visit->exchange = exchange;
-    visit->answer.gone = http_visit_on_gone;
+    visit->answer = (struct http_answer){http_visit_on_gone, http_visit_on_drained};
     exchange->data = &visit->answer;
     visit->check = (struct authority_check){
         .authority = endpoint->authority,
@@ -348,6 +468,34 @@ void http_visit_begin(struct http_endpoint *endpoint, struct http_exchange *exch
         peer_format_principal(exchange->peer, visit->check.principal);
     wipe_token(exchange);
     if (outcome == OUTCOME_READY)
+        http_visit_admit(visit);
+}
+
+/* What is wrong with the principal of a seal; NULL: nothing. A replica that asks for no token,
+ * where this one does, lets in whom this one does not. */
+static const char *http_visit_check_sealed(const struct http_visit *visit)
+{
+    const char *principal = visit->seal.principal;
+
+    if (visit->endpoint->authority &&
+        (peer_is_anonymous(principal) || text_starts_with(principal, PEER_USER_PREFIX)))
+        return "its client has shown no token, and this server asks for one";
+    return NULL;
+}
+
+void http_visit_begin_sealed(struct http_endpoint *endpoint, struct http_exchange *exchange,
+                             const char *seal)
+{
+    struct http_visit *visit = http_visit_new(endpoint, exchange);
+    const char *problem = replicas_open_seal(endpoint->replicas, seal, &visit->seal);
+
+    visit->is_sealed = true;
+    if (!problem)
+        problem = http_visit_check_sealed(visit);
+    snprintf(visit->check.principal, sizeof visit->check.principal, "%s", visit->seal.principal);
+    if (problem)
+        http_visit_refuse_seal(visit, problem);
+    else
         http_visit_admit(visit);
 }
 

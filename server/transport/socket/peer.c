@@ -70,7 +70,7 @@ bool peer_is_local(const struct peer *peer)
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES])
 {
     if (peer->family == AF_UNIX)
-        snprintf(text, PEER_TEXT_BYTES, "uid-%" PRIu64, peer->number);
+        snprintf(text, PEER_TEXT_BYTES, PEER_USER_PREFIX "%" PRIu64, peer->number);
     else
         snprintf(text, PEER_TEXT_BYTES, "%s", ANYBODY);
 }

@@ -10,6 +10,8 @@
 
 enum { PEER_TEXT_BYTES = 32 };
 
+#define PEER_USER_PREFIX "uid-"
+
 struct peer {
     sa_family_t family;
     uint64_t number; /* AF_UNIX: uid; AF_INET: address; AF_INET6: the upper half of it, a network

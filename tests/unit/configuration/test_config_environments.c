@@ -14,7 +14,7 @@ static void test_environments_are_checked(void **state)
 {
     static const struct reading readings[] = {
         {"environments: {a: {executable: /usr/bin/python3}}\n",
-         "1:19: environments.a: is missing \"type\"\n"},
+         "1:19: environments.a: is missing \"type\", one of \"system\", \"venv\", \"docker\"\n"},
         {"environments:\n  a:\n    type: conda\n    venv_path: /x\n",
          "3:11: environments.a.type: must be one of \"system\", \"venv\", \"docker\"\n"},
         {"environments: {a: {type: dokcer, image: 5}}\n",
@@ -102,7 +102,8 @@ static void test_keys_of_another_type_are_told_from_misspelt_ones(void **state)
         {"environments: {a: {type: docker, volumes: {/x: {paths: /y}}}}\n",
          "1:48: environments.a.volumes./x: is missing \"path\"\n"
          "1:49: environments.a.volumes./x.paths: unknown key \"paths\", did you mean \"path\"?\n"},
-        {"environments: {a: {image: x}}\n", "1:19: environments.a: is missing \"type\"\n"},
+        {"environments: {a: {image: x}}\n",
+         "1:19: environments.a: is missing \"type\", one of \"system\", \"venv\", \"docker\"\n"},
     };
 
     (void)state;

@@ -25,7 +25,14 @@ static void test_servers_of_tools_are_checked(void **state)
          "and is not call, help, map or search, not \"map\"\n"},
         {"tools: {a: {command: [x]}}\n"
          "environments: {e: {type: docker, image: \"python:3\", tools: [a]}}\n",
-         "2:60: environments.e.tools: scripts in containers cannot call tools\n"},
+         ""},
+        {"tools: {a: {command: [x]}}\n"
+         "environments: {e: {type: docker, host: \"unix:///s\", tools: [a]}}\n",
+         ""},
+        {"tools: {a: {command: [x]}}\n"
+         "environments: {e: {type: docker, host: \"tcp://h:1\", tools: [a]}}\n",
+         "2:60: environments.e.tools: scripts in containers of an engine that is reached by TCP "
+         "cannot call tools\n"},
         {"tools: {a: {command: [x]}}\nnodes: {n: {launcher: [x]}}\n"
          "environments: {e: {type: system, node: n, tools: [a]}}\n",
          "3:50: environments.e.tools: scripts on nodes cannot call tools\n"},

@@ -106,10 +106,10 @@ static void test_one_that_waits_for_its_script_differs_in_that_only(void **state
 
     fixture->container.idle_seconds = 300;
     expect(fixture, "Entrypoint",
-           "[\"/run/pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"35.500\", \"--\"]");
+           "[\"/.pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"35.500\", \"--\"]");
     fixture->container.has_gate = true;
     expect(fixture, "Entrypoint",
-           "[\"/run/pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"--gate\","
+           "[\"/.pyexecd-init\", \"--script\", \"--ahead\", \"300.000\", \"--gate\","
            " \"35.500\", \"--\"]");
     warm = docker_container_describe(&fixture->container);
     json_object_del(cold, "Entrypoint");
@@ -123,7 +123,16 @@ static void test_the_init_of_a_session_is_told_so(void **state)
 
     fixture->container.is_session = true;
     expect(fixture, "Entrypoint",
-           "[\"/run/pyexecd-init\", \"--script\", \"--session\", \"35.500\", \"--\"]");
+           "[\"/.pyexecd-init\", \"--script\", \"--session\", \"35.500\", \"--\"]");
+}
+
+static void test_an_init_is_told_that_it_needs_tools(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->container.needs_tools = true;
+    expect(fixture, "Entrypoint",
+           "[\"/.pyexecd-init\", \"--script\", \"--tools\", \"35.500\", \"--\"]");
 }
 
 static void test_an_init_has_the_wire_and_ends_with_it(void **state)
@@ -145,12 +154,12 @@ static void test_a_script_is_run_by_the_init(void **state)
 
     expect(fixture, "Image", "\"sha256:1\"");
     expect(fixture, "User", "\"1000:1001\"");
-    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"--script\", \"35.500\", \"--\"]");
+    expect(fixture, "Entrypoint", "[\"/.pyexecd-init\", \"--script\", \"35.500\", \"--\"]");
     expect(fixture, "Cmd", "[\"python3\", \"/workspace/script.py\"]");
     expect(fixture, "WorkingDir", "\"/workspace\"");
     expect(fixture, "Labels", "{\"pyexecd.server\": \"abc\"}");
     expect(fixture, "HostConfig.Mounts.0.Source", "\"/usr/libexec/pyexecd/pyexecd-init\"");
-    expect(fixture, "HostConfig.Mounts.0.Target", "\"/run/pyexecd-init\"");
+    expect(fixture, "HostConfig.Mounts.0.Target", "\"/.pyexecd-init\"");
     expect(fixture, "HostConfig.Mounts.0.ReadOnly", "true");
     expect(fixture, "HostConfig.Mounts.1",
            "{\"Type\": \"bind\", \"Source\": \"/host/work\", \"Target\": \"/workspace\","
@@ -308,7 +317,7 @@ static void test_one_that_is_kept_can_be_written_to(void **state)
 
     fixture->container.purpose = DOCKER_KEEP;
     fixture->container.program = NULL;
-    expect(fixture, "Entrypoint", "[\"/run/pyexecd-init\", \"--keep\", \"35.500\"]");
+    expect(fixture, "Entrypoint", "[\"/.pyexecd-init\", \"--keep\", \"35.500\"]");
     expect(fixture, "Cmd", "[]");
     expect(fixture, "HostConfig.ReadonlyRootfs", "false");
     expect(fixture, "HostConfig.CapAdd", "[]");
@@ -360,13 +369,13 @@ static void test_exec_runs_a_script_by_an_init_of_its_own(void **state)
 {
     const struct fixture *fixture = *state;
     AUTO_JSON json_t *description = docker_exec_describe(&fixture->container);
-    AUTO_JSON json_t *wanted = json_loads(
-        "{\"Cmd\": [\"/run/pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
-        " \"/workspace/script.py\"],"
-        " \"Env\": [],"
-        " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
-        " \"AttachStdin\": true, \"AttachStdout\": true, \"AttachStderr\": true}",
-        0, NULL);
+    AUTO_JSON json_t *wanted =
+        json_loads("{\"Cmd\": [\"/.pyexecd-init\", \"--script\", \"35.500\", \"--\", \"python3\","
+                   " \"/workspace/script.py\"],"
+                   " \"Env\": [],"
+                   " \"WorkingDir\": \"/workspace\", \"User\": \"1000:1001\", \"Tty\": false,"
+                   " \"AttachStdin\": true, \"AttachStdout\": true, \"AttachStderr\": true}",
+                   0, NULL);
 
     assert_true(json_equal(description, wanted));
 }
@@ -403,6 +412,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_that_waits_for_its_script_differs_in_that_only,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_init_of_a_session_is_told_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_init_is_told_that_it_needs_tools, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_an_init_has_the_wire_and_ends_with_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_script_is_run_by_the_init, set_up, tear_down),

@@ -20,7 +20,7 @@
 
 #define OTHER "pyexecd wire 0\n"
 
-enum { TURNS = 8, OUTPUTS = 2, MANY = 1000 };
+enum { TURNS = 8, OUTPUTS = 2, GIVEN = OUTPUTS + 1, MANY = 1000, MUCH = 1 << 20 };
 
 /* What an owner hears. */
 struct hearing {
@@ -226,12 +226,13 @@ static void test_one_that_says_nothing_holds_nobody_up(void **state)
 
 static void test_an_init_is_told_and_heard(void **state)
 {
+    struct error err = ERROR_INIT;
     char told[8];
 
     (void)state;
     assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
     assert_true(direct_streams_are_ready(&one.streams));
-    direct_streams_tell(&one.streams, "go", 2);
+    assert_int_equal(direct_streams_tell(&one.streams, "go", 2, &err), 0);
     assert_int_equal(recv(connection, told, sizeof told, 0), 2);
     assert_int_equal(recv(connection, told, sizeof told, MSG_DONTWAIT), -1); /* it stays open */
     assert_int_equal(write(outputs[0], "out", 3), 3);
@@ -239,6 +240,101 @@ static void test_an_init_is_told_and_heard(void **state)
     turn();
     assert_string_equal(one.heard[FRAME_STDOUT], "out");
     assert_string_equal(one.said, WIRE_HELLO "begun");
+}
+
+/* Whether FD, which is closed, is an end of TOOLS, a socket pair. */
+static void expect_end_of_tools(int fd, const int tools[2])
+{
+    char byte;
+
+    assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+    assert_int_equal(recv(tools[0], &byte, 1, MSG_DONTWAIT), 1);
+    close(fd);
+}
+
+static void close_tools(const int tools[2])
+{
+    close(tools[0]);
+    close(tools[1]);
+}
+
+static void test_tools_come_with_the_pipes(void **state)
+{
+    int given[GIVEN];
+    size_t count = 0;
+    int tools[2];
+    char byte;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, tools), 0);
+    direct_streams_give_tools(&one.streams, tools[1]);
+    connection = connect_there();
+    assert_int_equal(send(connection, WIRE_HELLO, WIRE_HELLO_BYTES, 0), WIRE_HELLO_BYTES);
+    turn();
+    assert_int_equal(descriptors_receive(connection, &byte, 1, 0, given, GIVEN, &count), 1);
+    assert_int_equal(count, GIVEN);
+    memcpy(outputs, given, sizeof outputs);
+    expect_end_of_tools(given[OUTPUTS], tools);
+    close_tools(tools);
+}
+
+static void test_tools_that_come_later_are_beside_the_next_words(void **state)
+{
+    struct error err = ERROR_INIT;
+    size_t count = 0;
+    char told[8];
+    int tools[2];
+    int given;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, tools), 0);
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
+    direct_streams_give_tools(&one.streams, tools[1]);
+    assert_int_equal(direct_streams_tell(&one.streams, "go", 2, &err), 0);
+    assert_int_equal(descriptors_receive(connection, told, sizeof told, 0, &given, 1, &count), 2);
+    assert_int_equal(count, 1);
+    expect_end_of_tools(given, tools);
+    assert_int_equal(direct_streams_tell(&one.streams, "more", 4, &err), 0);
+    assert_int_equal(descriptors_receive(connection, told, sizeof told, 0, &given, 1, &count), 4);
+    assert_int_equal(count, 0);
+    close_tools(tools);
+}
+
+static void test_tools_that_nobody_has_taken_are_closed(void **state)
+{
+    int tools[2];
+    char byte;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, tools), 0);
+    direct_streams_give_tools(&one.streams, tools[1]);
+    close(tools[1]);
+    direct_streams_end(&one.streams);
+    assert_int_equal(recv(tools[0], &byte, 1, MSG_DONTWAIT), 0);
+    close(tools[0]);
+}
+
+static void test_an_init_that_does_not_read_is_told_later(void **state)
+{
+    struct error err = ERROR_INIT;
+    char *words = memory_new(1, MUCH);
+    size_t read = 0;
+
+    (void)state;
+    assert_int_equal(ask(WIRE_HELLO), OUTPUTS);
+    assert_int_equal(direct_streams_tell(&one.streams, words, MUCH, &err), 0);
+    while (read < MUCH) {
+        ssize_t count = recv(connection, words, MUCH, MSG_DONTWAIT);
+
+        if (count > 0)
+            read += (size_t)count;
+        turn();
+    }
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(direct_streams_tell(&one.streams, words, MUCH, &err), 0);
+    assert_int_equal(direct_streams_tell(&one.streams, words, MUCH, &err), -1);
+    assert_int_equal(err.code, ERROR_LIMIT);
+    free(words);
 }
 
 static void test_an_init_that_has_gone_is_not_told(void **state)
@@ -304,6 +400,10 @@ int main(void)
         DIRECT_STREAMS_TEST(test_a_second_one_comes_too_late),
         DIRECT_STREAMS_TEST(test_one_that_says_nothing_holds_nobody_up),
         DIRECT_STREAMS_TEST(test_an_init_is_told_and_heard),
+        DIRECT_STREAMS_TEST(test_tools_come_with_the_pipes),
+        DIRECT_STREAMS_TEST(test_tools_that_come_later_are_beside_the_next_words),
+        DIRECT_STREAMS_TEST(test_tools_that_nobody_has_taken_are_closed),
+        DIRECT_STREAMS_TEST(test_an_init_that_does_not_read_is_told_later),
         DIRECT_STREAMS_TEST(test_an_init_that_has_gone_is_not_told),
         DIRECT_STREAMS_TEST(test_the_rest_is_read_when_the_container_has_ended),
         DIRECT_STREAMS_TEST(test_the_rest_is_read_to_an_end_though_more_comes),

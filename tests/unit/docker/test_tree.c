@@ -46,12 +46,24 @@ static void test_without_a_go_only_the_engine_knows(void **state)
     assert_int_equal(docker_tree_judge(&tree, true), DOCKER_TREE_NEVER_BEGAN);
 }
 
+static void test_an_init_that_refuses_has_begun_nothing(void **state)
+{
+    struct docker_tree tree = {
+        .state = DOCKER_TREE_RUNNING, .end.started = true, .output.has_not_begun = true};
+
+    (void)state;
+    assert_int_equal(docker_tree_judge(&tree, true), DOCKER_TREE_NEVER_BEGAN);
+    assert_int_equal(docker_tree_judge(&tree, false), DOCKER_TREE_NEVER_BEGAN);
+    assert_true(docker_tree_lacked_tools(&tree));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_an_answer_nothing_has_run),
         cmocka_unit_test(test_nothing_is_known_when_the_connection_is_lost_before_the_answer),
         cmocka_unit_test(test_without_a_go_only_the_engine_knows),
+        cmocka_unit_test(test_an_init_that_refuses_has_begun_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,10 +131,24 @@ static void test_targets(void **state)
         const char *target;
         bool is_allowed;
     } cases[] = {
-        {"/data", true},        {"/srv/data", true}, {"/workspaces", true}, {"/", false},
-        {"//", false},          {"/./", false},      {"/workspace", false}, {"/workspace/x", false},
-        {"/proc/x", false},     {"/run", false},     {"/run/x", false},     {"/dev", false},
-        {"/workspace/", false}, {"//proc", false},   {"/./proc", false},    {"/x/.", false},
+        {"/data", true},
+        {"/srv/data", true},
+        {"/workspaces", true},
+        {"/", false},
+        {"//", false},
+        {"/./", false},
+        {"/workspace", false},
+        {"/workspace/x", false},
+        {"/proc/x", false},
+        {"/run", false},
+        {"/run/x", false},
+        {"/dev", false},
+        {"/workspace/", false},
+        {"//proc", false},
+        {"/./proc", false},
+        {"/x/.", false},
+        {"/.pyexecd-init", false},
+        {"/.pyexecd-streams/x", false},
     };
 
     (void)state;

@@ -39,7 +39,7 @@ struct hearing {
 static const char signs[] = {
     [INIT_OUT] = '>',   [INIT_ERRORS] = '!',    [INIT_BEGUN] = 'b', [INIT_NOT_BEGUN] = 'n',
     [INIT_CELL] = 'c',  [INIT_ENDED] = 'e',     [INIT_GO] = 'g',    [INIT_CODE] = 'k',
-    [INIT_CELLS] = 'w', [INIT_DISMISSAL] = 'd',
+    [INIT_CELLS] = 'w', [INIT_DISMISSAL] = 'd', [INIT_TOOLS] = 't',
 };
 
 static void hear(struct hearing *hearing, char sign, const char *data, size_t length)
@@ -158,7 +158,7 @@ static void test_what_is_no_frame_is_not_read(void **state)
 {
     (void)state;
     EXPECT(WIRE_HELLO HEAD("\0", "\0") BEGUN, "");
-    EXPECT(WIRE_HELLO HEAD("\xb", "\0") BEGUN, "");
+    EXPECT(WIRE_HELLO HEAD("\xc", "\0") BEGUN, "");
     EXPECT(WIRE_HELLO HEAD("\3", "\1") "x" BEGUN, "");
     EXPECT(WIRE_HELLO HEAD("\6", "\x27") BEGUN, "");
     EXPECT(WIRE_HELLO "\1\0\0\1\1\0\0\0x" BEGUN, "");

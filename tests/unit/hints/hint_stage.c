@@ -25,8 +25,17 @@ static const char *const *hints_needs(const struct environment *environment)
     return needs;
 }
 
+static const char *hints_lacks_sockets(const struct environment *environment)
+{
+    (void)environment;
+    return "its engine is far away";
+}
+
 static const struct environment_kind hints_kind = {.isolation = ISOLATION_NONE};
-static const struct environment_ops hints_ops = {.kind = &hints_kind, .needs = hints_needs};
+static const struct environment_ops hints_ops = {
+    .kind = &hints_kind, .needs = hints_needs, .lacks_sockets = hints_lacks_sockets};
+
+static char *hints_tools[] = {(char *)"files", NULL};
 
 static char *hints_read[] = {(char *)"/srv/data", NULL};
 static char *hints_write[] = {(char *)"/srv/out", NULL};
@@ -186,6 +195,7 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
     if (each->flags & HAS_PACKAGES)
         json_object_set_new(stage->small.definition, "pip_packages",
                             json_pack("[s,s]", "pandas>=2", "numpy"));
+    stage->small.settings.tools = each->flags & HAS_TOOLS ? hints_tools : NULL;
     stage->small.settings.sandbox.hosts = each->flags & HAS_HOSTS ? hints_hosts : NULL;
     hints = hints_find(&(struct hint_facts){
         .run = &run,
@@ -206,6 +216,7 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
         .has_code_alone = each->flags & CODE_ALONE,
         .is_at_terminal = each->flags & AT_TERMINAL,
     });
+    stage->small.settings.tools = NULL;
     json_object_del(stage->small.definition, "pip_packages");
     json_array_foreach (hints, i, hint) {
         char *longer = memory_format("%s%s%s", joined, i ? "|" : "", json_string_value(hint));

@@ -60,6 +60,7 @@ enum {
     IN_PROJECT = 1 << 10,   /* the working directory is the operator's */
     HAS_PACKAGES = 1 << 11, /* the environment is a venv with some */
     CODE_ALONE = 1 << 12,   /* the model has written no other argument */
+    HAS_TOOLS = 1 << 13, /* the environment has some, whose socket does not come to its scripts */
 };
 
 struct hint_case {

@@ -20,7 +20,8 @@ static int open_scene(void **state)
 {
     static struct scene scene;
 
-    scene = (struct scene){.states = request_states_new(), .arguments = json_pack("{s:i}", "a", 1)};
+    scene =
+        (struct scene){.states = request_states_new(NULL), .arguments = json_pack("{s:i}", "a", 1)};
     scene.owner = (struct request_state_owner){
         .principal = "p", .method = "tools/call", .name = "n", .arguments = scene.arguments};
     *state = &scene;
@@ -140,7 +141,7 @@ static void another_server_does_not_know_it(void **state)
     struct scene other = *scene;
     AUTO_FREE char *text = seal(scene);
 
-    other.states = request_states_new();
+    other.states = request_states_new(NULL);
     assert_false(is_taken(&other, &other.owner, text));
     request_states_free(other.states);
 }
@@ -158,6 +159,21 @@ static void what_is_too_long_is_not_sealed(void **state)
     assert_int_equal(err.code, ERROR_LIMIT);
 }
 
+static void it_names_its_replica_and_is_opened_there_only(void **state)
+{
+    const struct scene *scene = *state;
+    struct scene named = *scene;
+    AUTO_FREE char *text = NULL;
+
+    named.states = request_states_new("b");
+    text = seal(&named);
+    assert_int_equal(strncmp(text, "b-v1.", 5), 0);
+    assert_false(is_taken(scene, &scene->owner, text));
+    assert_true(is_taken(&named, &named.owner, text));
+    assert_false(is_taken(&named, &named.owner, text));
+    request_states_free(named.states);
+}
+
 int main(void)
 {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, open_scene, close_scene)
@@ -168,6 +184,7 @@ int main(void)
         TEST(it_is_for_nothing_and_nobody_else),
         TEST(the_order_of_arguments_does_not_matter),
         TEST(another_server_does_not_know_it),
+        TEST(it_names_its_replica_and_is_opened_there_only),
         TEST(what_is_too_long_is_not_sealed),
     };
 

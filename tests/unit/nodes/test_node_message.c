@@ -97,7 +97,6 @@ static void test_an_end_is_read_as_it_was_written(void **state)
                     .limiter = LIMITER_CGROUP_V2,
                     .missing = missing},
         .failure = "no room",
-        .refused = true,
         .reported = true,
         .returncode = -SIGSEGV,
         .out_of_disk = true,
@@ -117,8 +116,8 @@ static void test_an_end_is_read_as_it_was_written(void **state)
     assert_true(json_equal(read.receipt.missing, missing));
     assert_ptr_equal(read.receipt.node, node);
     assert_string_equal(read.failure, "no room");
-    assert_true(read.refused && read.reported && read.out_of_disk);
-    assert_false(read.killed || read.vanished || read.survivors || read.out_of_memory);
+    assert_true(read.reported && read.out_of_disk);
+    assert_false(read.killed || read.survivors || read.out_of_memory);
     assert_int_equal(read.returncode, -SIGSEGV);
     assert_int_equal(read.leftovers, 3);
     assert_true(read.cpu_seconds == 1.5 && read.run_seconds == 2.25);

@@ -3,7 +3,8 @@
 usage: fake_server.py REVISION [http PORT_FILE]    standard input and output; or a port of its own, which it writes down,
                                                    until its input ends
 
-It keeps a line for each message that it is given in the file $SEEN, where that is set.
+It keeps a line for each message that it is given in the file $SEEN, where that is set. Over HTTP it answers when the file
+$HELD_BY is gone.
 """
 
 import http.server
@@ -18,7 +19,8 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die", "number"]
+         "pings", "say_and_die", "number", "not_a_number", "log", "wide"]
+WIDE = ["short text"] * 90000  # more than 1 MiB of it
 changed = False
 out = threading.Lock()
 session = 0
@@ -32,8 +34,10 @@ def tool(name):
 
 
 def listed(cursor):
-    """Two pages; with $PAGES, without an end."""
+    """Two pages; with $PAGES, without an end; with $WIDE, one that is too large."""
     names = NAMES + (["new"] if changed else [])
+    if os.environ.get("WIDE"):
+        return {"tools": [{**tool("echo"), "inputSchema": {"type": "object", "enum": WIDE}}]}
     if os.environ.get("PAGES"):
         return {"tools": [tool(f"t{cursor or 0}")], "nextCursor": str(int(cursor or 0) + 1)}
     if not cursor:
@@ -59,6 +63,10 @@ def act(name, arguments, params, send):
         sys.stderr.write("x" * arguments["before"] + os.environ["TOKEN"] + "\n")
         sys.stderr.flush()
         os._exit(3)
+    if name == "wide":
+        return text("", structuredContent={"n": WIDE})
+    if name == "not_a_number":
+        return text("", structuredContent={"n": float("nan")})
     if name == "number":
         return text("", structuredContent={"n": int(arguments["digits"])} if "digits" in arguments else arguments)
     if name == "die":
@@ -137,6 +145,10 @@ def without_end(name):
     if name == "chatter":
         for _ in range(1000):
             sys.stdout.write("Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\n[1]\nnull\n")
+        sys.stdout.flush()
+    if name == "log":
+        for number in range(100):
+            sys.stdout.write('DEBUG sends {"jsonrpc":"2.0","id":%d,"result":{}}\n{\'id\': 1}\n' % number)
         sys.stdout.flush()
     if name == "not_json":
         sys.stdout.write('{"jsonrpc":"2.0","id":\n')
@@ -238,6 +250,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         global session
+        while os.path.exists(os.environ.get("HELD_BY", "")):
+            time.sleep(0.05)
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         note({"fields": dict(self.headers), **message})
         name = message.get("params", {}).get("name", "")

@@ -49,10 +49,34 @@ static void test_an_id_is_found_at_either_end(void **state)
         }
 }
 
+static void test_what_programs_print_is_told_from_answers(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_answer;
+    } cases[] = {
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":NaN}}", true},
+        {"{\"result\": Infinity, \"id\": 1}", true},
+        {"DEBUG sends {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", false},
+        {"{\"method\":\"x\",\"params\":{\"n\":NaN},\"id\":1}", false},
+        {"{\"res", false},
+        {"", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct line_ends line = {0};
+
+        line_ends_add(&line, cases[i].text, strlen(cases[i].text));
+        assert_int_equal(line_ends_are_of_answer(&line), cases[i].is_answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_id_is_found_at_either_end),
+        cmocka_unit_test(test_what_programs_print_is_told_from_answers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,8 @@ static void test_variables_are_read(void **state)
     setenv("SHORT_ONE", "1234", 1);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct error err = ERROR_INIT;
-        AUTO_FREE char *expanded = secrets_expand(NULL, cases[i].text, &err);
+        AUTO(secrets_deinit) struct secrets secrets = {0};
+        AUTO_FREE char *expanded = secrets_expand(&secrets, cases[i].text, &err);
 
         if (cases[i].expanded)
             assert_string_equal(expanded, cases[i].expanded);

@@ -222,9 +222,12 @@ static void test_after_each_fault_the_next_call_works(void **state)
         expect(&trial, "die", ERROR_UNAVAILABLE, "killed by signal 9");
         expect(&trial, "hang", ERROR_TIMEOUT, "0.5 seconds");
         expect(&trial, "huge", ERROR_LIMIT, "bytes");
+        expect(&trial, "wide", ERROR_LIMIT, "its answer is too large: message has more than");
         expect(&trial, "long_line", ERROR_LIMIT, "without an end");
         expect(&trial, "chatter", ERROR_NONE, NULL);
         expect(&trial, "not_json", ERROR_NONE, NULL);
+        expect(&trial, "log", ERROR_NONE, NULL);
+        expect(&trial, "not_a_number", ERROR_UNAVAILABLE, "its answer is no JSON");
         expect(&trial, "ask", ERROR_NONE, NULL);
         expect(&trial, "nothing", ERROR_UNAVAILABLE, "");
         expect(&trial, "many", ERROR_UNAVAILABLE, "a script cannot answer");
@@ -325,6 +328,12 @@ static void test_what_is_denied_is_not_called(void **state)
     assert_true(toolbox_reaches(trial.toolbox, &REACH, "fake"));
     assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
     open = (struct tool_reach){.principal = "a", .is_isolated = true};
+    assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
+    adopt(&trial, "{\"allow\": [\"*\"], \"timeout\": 60, \"idle\": 9}",
+          "\"2025-11-25\", \"${TOKEN_OF_TEST}\"");
+    open = REACH;
+    assert_true(toolbox_reaches(trial.toolbox, &open, "fake"));
+    open.is_isolated = false;
     assert_false(toolbox_reaches(trial.toolbox, &open, "fake"));
     trial_end(&trial);
 }
@@ -575,20 +584,31 @@ static void test_what_a_person_must_approve_is_not_sent_without(void **state)
     trial_end(&trial);
 }
 
-static void test_a_list_without_an_end_is_given_up(void **state)
+static void test_a_list_that_is_too_large_is_given_up(void **state)
 {
-    struct trial trial;
-    AUTO_JSON json_t *failures = NULL;
-    AUTO_JSON json_t *tools = NULL;
+    static const struct {
+        const char *variable;
+        const char *reason;
+    } cases[] = {
+        {"PAGES", "its list of tools has more than 64 pages"},
+        {"WIDE", "its list of tools: its answer is too large: message has more than"},
+    };
 
-    trial_begin(&trial, state,
-                "{\"environment\": {\"PAGES\": \"1\"}, \"allow\": [\"*\"], \"timeout\": 60, "
-                "\"idle\": 9}",
-                "\"2025-11-25\"");
-    tools = survey(&trial, &failures);
-    assert_int_equal(json_array_size(tools), 0);
-    assert_non_null(strstr(json_object_get_string(failures, "fake"), "pages"));
-    trial_end(&trial);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        AUTO_FREE char *definition =
+            memory_format("{\"environment\": {\"%s\": \"1\"}, \"allow\": [\"*\"], "
+                          "\"timeout\": 60, \"idle\": 9}",
+                          cases[i].variable);
+        AUTO_JSON json_t *failures = NULL;
+        AUTO_JSON json_t *tools = NULL;
+        struct trial trial;
+
+        trial_begin(&trial, state, definition, "\"2025-11-25\"");
+        tools = survey(&trial, &failures);
+        assert_int_equal(json_array_size(tools), 0);
+        assert_non_null(strstr(json_object_get_string(failures, "fake"), cases[i].reason));
+        trial_end(&trial);
+    }
 }
 
 static void test_a_program_that_is_not_there_is_named(void **state)
@@ -709,6 +729,7 @@ static void test_over_http_each_fault_ends_its_call(void **state)
         expect(&trial, "ask", ERROR_NONE, NULL);
         expect(&trial, "hang", ERROR_TIMEOUT, "0.5 seconds");
         expect(&trial, "huge", ERROR_LIMIT, "bytes");
+        expect(&trial, "wide", ERROR_LIMIT, "its answer is too large: message has more than");
         expect(&trial, "dribble", ERROR_LIMIT, "too long");
         expect(&trial, "redirect", ERROR_UNAVAILABLE, "redirection");
         expect(&trial, "refuse", ERROR_UNAVAILABLE, "401");
@@ -816,7 +837,7 @@ int main(void)
         TEST(test_the_tools_are_listed),
         TEST(test_a_slow_server_does_not_keep_each_survey_waiting),
         TEST(test_what_a_person_must_approve_is_not_sent_without),
-        TEST(test_a_list_without_an_end_is_given_up),
+        TEST(test_a_list_that_is_too_large_is_given_up),
         TEST(test_a_program_that_is_not_there_is_named),
         TEST(test_a_variable_that_is_not_set_is_an_error),
         TEST(test_a_reload_keeps_what_has_not_changed),

@@ -214,6 +214,7 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
         "d=$PWD; mv $d ../moved3; : >$d",
         "chmod 0 .",
         "d=$(dirname $PWD); mv $d $d-moved",
+        "d=$(dirname $PWD); mv $d $d-linked; ln -s $d-linked $d",
         "chmod 0 ..",
         "chmod 0 ../..",
         "rm -r $(dirname $(dirname $PWD))",
@@ -230,6 +231,7 @@ static void test_a_directory_that_is_gone_or_closed_is_usable_again(void **state
         directory_claim_close(&claim);
         open_claim(&claim, directory, "new");
         assert_script(directory, "new");
+        shell(working_directory_path(directory), "test ! -L $(dirname $(pwd -L))");
         directory_claim_close(&claim);
         working_directory_unref(directory);
     }

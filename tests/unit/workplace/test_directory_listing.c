@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "environments/workplace/directory_measure.h"
 #include "tests/unit/environments/scratch.h"
 
 #include <setjmp.h>
@@ -105,7 +106,8 @@ static const struct change_case {
      ".env 0 application/octet-stream\n"},
     {"true",
      "ln -s /etc/passwd link; ln -s / root; ln -s . loop; mkfifo fifo; ln -s nowhere dangling", ""},
-    {"mkdir a; touch a/1", "chmod 0 a; chmod 0 .", ""},
+    {"mkdir -p a/b; touch a/1", "touch a/b/2; chmod 0 a/b; chmod 0 a; chmod 0 .",
+     "a/b/2 0 application/octet-stream\n"},
     {"true", "touch \"$(printf 'a\\nb')\" \"$(printf 'c\\377')\"",
      "a\nb 0 application/octet-stream\nc\xEF\xBF\xBD 0 application/octet-stream\n"},
 };
@@ -201,6 +203,48 @@ static void test_what_is_in_a_cache_does_not_count(void **state)
     look_deinit(&look);
 }
 
+static const struct measure_case {
+    const char *command;
+    bool is_measure;
+} measure_cases[] = {
+    {"true", true},
+    {"mkdir -p a/b; head -c 100000 /dev/zero >a/b/f; truncate -s 1G hole; ln -s / l; mkfifo p",
+     true},
+    {"mkdir .cache; head -c 100000 /dev/zero >.cache/f", false},
+    {"touch f; ln f g", false},
+    {"seq -f %05g 10100 | xargs touch", false},
+};
+
+/* Bytes in the tree of LOOK as a measure counts them. */
+static uint64_t measured_bytes(const struct look *look)
+{
+    struct directory_measure measure;
+    uint64_t bytes;
+
+    directory_measure_begin(&measure, look->fd);
+    while (directory_measure_step(&measure, 100))
+        ;
+    bytes = measure.bytes;
+    directory_measure_end(&measure);
+    return bytes;
+}
+
+static void test_a_list_of_all_that_takes_room_is_a_measure(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(measure_cases); i++) {
+        struct look look;
+        uint64_t bytes;
+
+        look_init(&look, measure_cases[i].command);
+        assert_int_equal(directory_listing_measures(look.before, &bytes),
+                         measure_cases[i].is_measure);
+        if (measure_cases[i].is_measure)
+            assert_int_equal(bytes, measured_bytes(&look));
+        look_deinit(&look);
+    }
+}
+
 /* It was moved away meanwhile, and its place was taken. */
 static void test_a_link_in_the_place_of_a_folder_is_not_followed(void **state)
 {
@@ -233,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_depth_is_bounded),
         cmocka_unit_test(test_a_list_that_may_lack_a_file_says_so),
         cmocka_unit_test(test_what_is_in_a_cache_does_not_count),
+        cmocka_unit_test(test_a_list_of_all_that_takes_room_is_a_measure),
         cmocka_unit_test(test_a_link_in_the_place_of_a_folder_is_not_followed),
     };
 

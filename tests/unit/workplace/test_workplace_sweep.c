@@ -135,6 +135,26 @@ static void test_private_files_of_a_dead_server_are_swept(void **state)
     shell(site->root, "test $(ls -d private-* | wc -l) = 1; test -z \"$(ls private-*)\"");
 }
 
+/* They prove to nodes that they have the same files. A server that is killed leaves them. */
+static void test_files_for_nodes_of_a_dead_server_are_swept(void **state)
+{
+    static const char make[] =
+        "old=.pyexecd-0123456789abcdef0123456789abcdef; mkdir ${old%f}e; touch ${old%f}d "
+        ".pyexecd-notes $old; touch -d '2 minutes ago' $old ${old%f}e .pyexecd-notes";
+    static const char look[] = "test \"$(ls -A | grep -c pyexecd-)\" = 3; test -d "
+                               ".pyexecd-0123456789abcdef0123456789abcdee";
+    struct site *site = *state;
+    struct workplace *configured = site_open_workplace(site, site->path, 3600);
+
+    shell(site->root, make);
+    shell(site->path, make);
+    run_for(site, SWEEP_SECONDS);
+    workplace_free(configured);
+    restart(site);
+    shell(site->root, look);
+    shell(site->path, look);
+}
+
 static void test_what_is_kept_for_no_time_goes_at_once(void **state)
 {
     struct site *site = *state;
@@ -166,6 +186,7 @@ int main(void)
         SITE_TEST(test_a_time_in_the_future_keeps_nothing_for_ever),
         SITE_TEST(test_a_principals_empty_folder_goes_too),
         SITE_TEST(test_private_files_of_a_dead_server_are_swept),
+        SITE_TEST(test_files_for_nodes_of_a_dead_server_are_swept),
         SITE_TEST(test_what_is_kept_for_no_time_goes_at_once),
         SITE_TEST(test_a_sweep_does_not_keep_the_loop_alive),
     };
