@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOL_CATALOG_SECONDS          60. /* for servers that have to be started, or installed, first */
-#define TOOL_CATALOG_PATIENCE_SECONDS 5. /* before the tools of the others are told */
+#define TOOL_CATALOG_SECONDS          60. /* some have to be installed first */
+#define TOOL_CATALOG_PATIENCE_SECONDS 5.  /* before the tools of the others are told */
 
-/* Those that the servers have listed so far. */
+/* Keeps what the servers have listed so far. */
 static void tool_catalog_keep(struct tool_catalog *catalog)
 {
     const bool is_news = !json_equal(catalog->tools, catalog->survey.tools);

@@ -30,7 +30,7 @@ static unsigned line_ends_read_id(const char *text, const char **ret_end)
     return digits > 0 && digits <= LINE_ENDS_DIGITS ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
-/* Behind the colon of the first member KEY, in quotation marks, that TEXT has; or NULL. */
+/* Finds KEY, a name in quotation marks, in TEXT. Returns what is behind its colon, or NULL. */
 static const char *line_ends_find_member(const char *text, const char *key)
 {
     for (const char *found = text; (found = strstr(found, key));) {

@@ -221,7 +221,7 @@ class Cells:
         self.is_interrupted = self.is_coming or has_come(self.link)
 
     def forget(self):
-        """What has come is done."""
+        """It is over with what has come."""
         self.is_coming = False
         self.is_interrupted = False
 

@@ -255,7 +255,7 @@ static void outpost_visit_on_output(struct execution_listener *listener, enum pr
     }
 }
 
-/* By SIGTERM, as schedulers do; if that hits its supervisor, the end is a failure. */
+/* Schedulers end scripts by SIGTERM. If that hits the supervisor, the end is a failure. */
 static bool outpost_visit_was_terminated(const struct process_end *end)
 {
     const bool has_begun = !end->refused && !end->vanished;
