@@ -28,6 +28,7 @@
 #include "server/service.h"
 #include "server/state_directory.h"
 #include "server/tools/hints/run_facts.h"
+#include "server/transport/socket/peer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -176,10 +177,11 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                            struct error *err)
 {
     enum isolation isolation = environment_isolation(environment);
+    AUTO_FREE char *principal = peer_own_principal();
 
     if (!doctor->directory)
         doctor->directory =
-            workplace_open(doctor->service.workplace, "command-line", isolation, NULL, err);
+            workplace_open(doctor->service.workplace, principal, isolation, NULL, err);
     if (!doctor->directory)
         return -1;
     doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
