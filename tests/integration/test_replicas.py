@@ -38,21 +38,26 @@ class Replicas:
     """Three servers; CONFIG is the further configuration of each."""
 
     def __init__(self, folder, stack, **config):
-        self.folder = folder
+        self.folder, self.stack = folder, stack
         self.ports = {name: ports.free_port() for name in NAMES}
         key = self.write("key", SECRET)
         tokens = self.write("tokens", "".join(
             f"{name} sha256:{hashlib.sha256(token.encode()).hexdigest()}\n"
             for name, token in TOKENS.items()))
         everyone = {name: f"http://127.0.0.1:{port}/mcp" for name, port in self.ports.items()}
-        self.servers = {name: stack.enter_context(client.Server(transport="http", config={
+        self.configs = {name: {
             "listen": [everyone[name]],
             "token_file": str(tokens),
             "http": {"allowed_hosts": [BALANCER]},
             "sessions": {"number": 64, "number_per_client": 64},
             "replicas": {"self": name, "all": everyone, "key_file": str(key)},
             **config,
-        })) for name in NAMES}
+        } for name in NAMES}
+        self.servers = {name: self.start(name) for name in NAMES}
+
+    def start(self, name):
+        return self.stack.enter_context(
+            client.Server(transport="http", config=self.configs[name]))
 
     def write(self, name, text):
         path = self.folder / name
