@@ -206,7 +206,7 @@ def test_each_call_is_answered_once_or_names_who_was_killed(tmp_path):
     ran.parent.mkdir()
     writes = {"type": "system", "write": [str(ran.parent)]}
     with contextlib.ExitStack() as stack:
-        replicas = Replicas(tmp_path, stack, environments={"python": writes})
+        replicas = Replicas(tmp_path, stack, environments={"python": writes}, limits={"calls_per_minute": 1_000_000})
         port = stack.enter_context(balanced(replicas))
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(USERS))
         users = [pool.submit(User(port, watch, numbers, ran).work) for _ in range(USERS)]
