@@ -16,7 +16,7 @@
 
 #define SKEW_SECONDS 5. /* of two clocks: noticed long before seals are refused */
 
-/* A fault of one replica, and what helps. Both texts are owned. */
+/* A fault of one replica. Both texts are owned. */
 struct replica_lack {
     char *text; /* NULL: nothing */
     char *remedy;

@@ -15,6 +15,5 @@ struct doctor_replicas {
     struct interruption *interruption; /* may end the wait for an answer */
 };
 
-/* Asks each of them whether it is there, has the same key and version, and what its clock says, and
- * prints that. */
+/* Asks each of them for its key, version and clock, and prints what differs from ours. */
 void doctor_replicas_print(const struct doctor_replicas *settings);

@@ -58,7 +58,7 @@ static void http_forward_end(struct http_forward *forward, enum http_forward_end
     forward->settings.over(forward->settings.data, end);
 }
 
-/* Says in the log when it begins and when it is over that a replica is not reached. */
+/* The log is told when a replica is not reached any more, and when it is again. */
 static void http_forward_note(const struct http_forward *forward, const char *problem)
 {
     struct replica *replica = forward->settings.replica;

@@ -16,7 +16,7 @@
 struct replica_answer {
     const char *name;     /* its own */
     const char *version;  /* of its program */
-    const char *problem;  /* what is wrong with our seals; NULL: nothing */
+    const char *problem;  /* the fault of our seals; NULL: none */
     double ahead_seconds; /* its clock, of ours; may be wrong by half of SECONDS */
     double seconds;       /* from the question to the answer */
 };

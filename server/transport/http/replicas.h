@@ -72,8 +72,8 @@ char *replicas_seal(struct replicas *replicas, const struct replica *replica,
 /* By the wall clock, in milliseconds. */
 int64_t replicas_now(void);
 
-/* What is wrong with SEAL, just opened, whether or not it was used before; NULL: nothing. Its
- * sender is in *RET_FROM where it is known, else NULL. */
+/* The fault of SEAL, just opened, whether or not it was used before; NULL: none. Its sender is in
+ * *RET_FROM where it is known, else NULL. */
 const char *replicas_judge(struct replicas *replicas, const struct replica_seal *seal,
                            struct replica **ret_from);
 
