@@ -16,6 +16,7 @@
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_nodes.h"
+#include "server/commands/doctor_replicas.h"
 #include "server/commands/doctor_tools.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
@@ -510,7 +511,7 @@ static void print_places(const struct config *config)
             "", "home", "no sandbox works in it: `pyexecd run` there takes a temporary directory");
 }
 
-static void print_service(struct doctor *doctor, const struct config *config)
+static void print_service(struct doctor *doctor, struct config *config)
 {
     executor_client_init(&doctor->client);
     doctor_venv_print(doctor->service.loop, doctor->service.host,
@@ -519,6 +520,12 @@ static void print_service(struct doctor *doctor, const struct config *config)
         .loop = doctor->service.loop,
         .nodes = doctor->service.nodes,
         .definitions = json_object_get(config_tree(config), "nodes"),
+        .verdict = &doctor->verdict,
+        .interruption = &doctor->interruption,
+    });
+    doctor_replicas_print(&(struct doctor_replicas){
+        .loop = doctor->service.loop,
+        .config = config,
         .verdict = &doctor->verdict,
         .interruption = &doctor->interruption,
     });
