@@ -129,8 +129,8 @@ static int notebook_link_tell_packages(struct notebook *notebook, struct error *
     return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);
 }
 
-/* An interrupt that its Python finds beside the next cell is of the last one. A Jupyter kernel keeps
- * none. */
+/* An interrupt that its Python finds beside the next cell is of the last one. A Jupyter kernel
+ * keeps none. */
 static int notebook_link_tell_interrupt(struct notebook *notebook, struct error *err)
 {
     if (!notebook->was_interrupted || environment_kernel(notebook->environment))
