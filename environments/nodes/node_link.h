@@ -52,6 +52,7 @@ struct node_link {
     const char *place;                                      /* borrowed: where working directories
                                                                are */
     bool is_best_effort;                                    /* containment: best-effort */
+    bool has_copies;                                        /* files: copied */
     double idle_seconds;                                    /* free for so long, it leaves */
     void (*said)(struct node_link *node, const char *line); /* its launcher, before it is free */
     void (*freed)(struct node_link *node);

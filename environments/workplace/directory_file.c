@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     NAME_DIGITS = 16,
@@ -81,9 +83,7 @@ static int directory_file_enter(int parent, const char *name, struct error *err)
     return untrusted_open_directory(parent, name, err);
 }
 
-/* Opens the folder that holds PATH in DIRECTORY. *RET_NAME is the last part of PATH. */
-static int directory_file_parent(int directory, const char *path, const char **ret_name,
-                                 struct error *err)
+int directory_file_parent(int directory, const char *path, const char **ret_name, struct error *err)
 {
     AUTO_CLOSE int parent = fcntl(directory, F_DUPFD_CLOEXEC, 0);
     const char *slash;
@@ -103,35 +103,67 @@ static int directory_file_parent(int directory, const char *path, const char **r
     return STEAL_FD(parent);
 }
 
-/* Replaces NAME by a rename, so that no data goes to the target of a link or another name of the
+/* A rename replaces the name, so that no data goes to the target of a link or another name of the
  * file. */
-static int directory_file_replace(int parent, const char *name, const char *data, size_t length,
-                                  struct error *err)
+int directory_file_begin(struct arriving_file *file, int directory, const char *path,
+                         struct error *err)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
-    AUTO_FREE char *aside = memory_format(".put-%s", digits);
-    AUTO_CLOSE int fd = openat(parent, aside, flags, FILE_MODE);
+    const char *name = NULL;
+    AUTO_CLOSE int parent = directory_file_parent(directory, path, &name, err);
 
-    if (fd < 0)
+    *file = (struct arriving_file){.parent = -1, .fd = -1};
+    if (parent < 0)
+        return -1;
+    file->aside = memory_format(".put-%s", digits);
+    file->fd = openat(parent, file->aside, flags, FILE_MODE);
+    if (file->fd < 0) {
+        free(STEAL_PTR(file->aside));
         return error_set_errno(err, errno, "cannot make a file");
-    if (fd_write_all(fd, data, length, err) == 0) {
-        if (renameat(parent, aside, parent, name) == 0)
-            return 0;
-        error_set_errno(err, errno, "cannot give it its name");
     }
-    (void)unlinkat(parent, aside, 0);
-    return -1;
+    file->parent = STEAL_FD(parent);
+    file->name = memory_copy_string(name);
+    return 0;
+}
+
+static void directory_file_close(struct arriving_file *file)
+{
+    close(STEAL_FD(file->fd));
+    close(STEAL_FD(file->parent));
+    free(STEAL_PTR(file->aside));
+    free(STEAL_PTR(file->name));
+}
+
+void directory_file_abandon(struct arriving_file *file)
+{
+    if (file->fd < 0)
+        return;
+    (void)unlinkat(file->parent, file->aside, 0);
+    directory_file_close(file);
+}
+
+int directory_file_finish(struct arriving_file *file, struct error *err)
+{
+    if (renameat(file->parent, file->aside, file->parent, file->name) < 0) {
+        error_set_errno(err, errno, "cannot give it its name");
+        directory_file_abandon(file);
+        return -1;
+    }
+    directory_file_close(file);
+    return 0;
 }
 
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err)
 {
-    const char *name = NULL;
-    AUTO_CLOSE int parent = directory_file_parent(directory->fd, path, &name, err);
+    struct arriving_file file;
 
-    if (parent < 0 || directory_file_replace(parent, name, data, length, err) < 0)
-        return error_prefix(err, "cannot put the file %.*s into the working directory", SHOWN_BYTES,
-                            path);
-    return 0;
+    if (directory_file_begin(&file, directory->fd, path, err) == 0) {
+        if (fd_write_all(file.fd, data, length, err) == 0 && directory_file_finish(&file, err) == 0)
+            return 0;
+        directory_file_abandon(&file);
+    }
+    return error_prefix(err, "cannot put the file %.*s into the working directory", SHOWN_BYTES,
+                        path);
 }

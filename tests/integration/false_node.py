@@ -2,12 +2,13 @@
 then what its first argument names."""
 
 import json
+import os
 import sys
 import threading
 import time
 
 HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE, CELLS, INTERRUPT, KILL, \
-    STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED = range(1, 19)
+    STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED, ECHO, ENTRY, CONTENT, GONE, COPIED, RETURN = range(1, 25)
 GREETING = b"pyexecd wire 1\n"
 PIECE = b"x" * (32 << 10)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
@@ -104,12 +105,64 @@ def fickle(channel, laid_over=[True]):
     say(ENDED, channel, refused=True, returncode=-9, failure="not so")
 
 
+def entry(channel, path, size=0, kind=0o100644, target="", data=b""):
+    head = b"".join(number.to_bytes(length, "little") for number, length in ((kind, 4), (size or len(data), 8), (0, 8), (0, 4)))
+    say(ENTRY, channel, head + path.encode() + b"\0" + target.encode())
+    if data:
+        say(CONTENT, channel, data)
+
+
+def forge(channel, path, *more):
+    """It sends a file to PATH; with "link", through a link that it has sent before; with "gone", it has lost the file."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "first", data=b"whole")
+    if "link" in more:
+        entry(channel, "out", kind=0o120777, target="..")
+    if "gone" in more:
+        say(GONE, channel, path.encode())
+    else:
+        entry(channel, path, data=b"forged")
+    say(COPIED, channel, b"{}")
+    say(ENDED, channel, returncode=0)
+
+
+def half(channel):
+    """It ends within a file."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "first", data=b"whole")
+    entry(channel, "second", size=100)
+    say(CONTENT, channel, b"x" * 50)
+    os._exit(0)
+
+
+def endless(channel):
+    """It sends more than any disk has."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "much", size=1 << 50)
+
+
+def unasked(channel):
+    """It sends files while its code runs."""
+    say(BEGUN, channel)
+    entry(channel, "early", data=b"x")
+
+
+def idle(channel):
+    """It begins to send a file, and goes no further."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "slow", size=100)
+
+
 def own(channel):
     """A frame of the wire itself that nobody has asked for."""
     say(READY, 0)
 
 
-def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCAPE):
+def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCAPE):
     """A behaviour of "mute" never comes so far as to be ready."""
     sys.stdout.buffer.write(greeting.encode())
     say(HELLO, 0, protocol=int(protocol), host=host)
@@ -123,7 +176,10 @@ def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCA
             say(ENDED, channel)
         elif kind == START:
             print("started", file=sys.stderr, flush=True)
-            globals()[behaviour](channel)
+            name, *arguments = behaviour.split(" ")
+            globals()[name](channel, *arguments)
+        elif kind in (ENTRY, CONTENT):
+            say(CREDIT, channel, (1 << 15).to_bytes(4, "little"))
 
 
 if __name__ == "__main__":
