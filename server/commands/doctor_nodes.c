@@ -38,11 +38,10 @@ static void doctor_nodes_on_over(struct node_survey *survey)
 static void doctor_nodes_print_costs(const char *name, const struct node_pool *pool,
                                      const struct node_survey *survey)
 {
-    AUTO_FREE char *start =
-        memory_format("%s; started in %.1f ms; %s", json_string_value(survey->title),
-                      survey->start_seconds * 1e3,
-                      node_pool_has_copies(pool) ? "files are copied to it and back"
-                                                 : "it has the server's working directories");
+    AUTO_FREE char *start = memory_format(
+        "%s; started in %.1f ms; %s", json_string_value(survey->title), survey->start_seconds * 1e3,
+        node_pool_has_copies(pool) ? "files are copied to it and back"
+                                   : "it has the server's working directories");
     AUTO_FREE char *trip = memory_format("%.2f ms", survey->trip_seconds * 1e3);
     AUTO_FREE char *rate =
         memory_format("%.1f MB/s, there and back", survey->bytes_per_second / 1e6);

@@ -205,6 +205,12 @@ def test_what_threads_write_between_cells_comes_with_the_next(far):
     assert (directory / "late").read_text() == "x"
 
 
+def test_a_cell_that_timed_out_leaves_its_files(far):
+    session = sessions.given_in(lambda: sessions.Session(far), "open('before', 'w').write('x')\nimport time\ntime.sleep(1000)",
+                                lambda result: any(file["path"] == "before" for file in result["files"]))
+    assert (far.directory(session.result) / "before").read_text() == "x"
+
+
 # What is left
 
 
