@@ -194,12 +194,12 @@ def test_cells_work_in_one_copy_that_comes_back_each_time(far):
 
 
 def test_what_threads_write_between_cells_comes_with_the_next(far):
-    session = sessions.Session(far, "import os, threading, time\ndef work():\n    while not os.path.exists('go'):\n"
+    session = sessions.Session(far, "import os, threading, time\ndef work():\n    while not os.path.exists('start'):\n"
                                     "        time.sleep(0.01)\n    open('late', 'w').write('x')\n"
                                     "thread = threading.Thread(target=work)\nthread.start()")
     directory = far.directory(session.result)
-    (copy,) = [path for path in far.copies() if not (path / "go").exists()]
-    (copy / "go").touch()
+    (copy,) = [path for path in far.copies() if not (path / "start").exists()]
+    (copy / "start").touch()
     assert leftovers.until((copy / "late").exists)
     session.run("thread.join()")
     assert (directory / "late").read_text() == "x"
