@@ -131,7 +131,7 @@ static void node_copy_begin_return(struct node_copy *copy)
     ev_timer_again(copy->loop, &copy->patience);
 }
 
-/* Only what has come is to be looked for again: the rest is as it was sent. */
+/* A return without a file has changed nothing here: no new listing is needed. */
 static void node_copy_end_return(struct node_copy *copy, const json_t *message)
 {
     node_copy_rest(copy);

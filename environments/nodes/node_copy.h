@@ -1,8 +1,8 @@
-/* The server's half of the copy that a node has of a working directory (`files: copied`): what is
- * there goes over before code begins, and what the code has changed comes back.
+/* The server's half of the copy that a node has of a working directory (`files: copied`): its files
+ * go over before code begins, and changed files come back.
  *
- * The directory is listed before anything is said, so that nothing goes over in vain. A session
- * does so for each cell, with what has changed since. */
+ * The directory is listed before anything is said, so that nothing goes over in vain. For each cell
+ * of a session the changes go over. */
 #pragma once
 
 #include "environments/nodes/node_link.h"
@@ -17,8 +17,8 @@ struct node_copy {
     uint64_t growth;                        /* bytes by which files may grow there */
     void (*listed)(struct node_copy *copy); /* node_copy_go() is to be called */
     void (*sent)(struct node_copy *copy);   /* the node has all */
-    void (*failed)(struct node_copy *copy, const char *why); /* by the node, or by what is too much
-                                                                to be copied */
+    void (*failed)(struct node_copy *copy,
+                   const char *why); /* the node, or the directory is too large */
 
     /* Private. */
     int directory; /* owned; -1: nothing is copied */
@@ -58,6 +58,6 @@ void node_copy_take(struct node_copy *copy, enum node_frame type, const char *da
 /* True while files come back. */
 bool node_copy_is_returning(const struct node_copy *copy);
 
-/* What did not come back, or has not gone over, for people and models. Owned by the caller; NULL:
+/* The files that were left out, either way, for people and models. Owned by the caller; NULL:
  * nothing. Once. */
 char *node_copy_tell(struct node_copy *copy);

@@ -33,7 +33,7 @@ int node_entry_read(struct node_entry *ret, const char *data, size_t length, str
  * writes its own. */
 int node_entry_check_path(const char *path, struct error *err);
 
-/* What has not been copied. */
+/* The files that were left out of a copy. */
 struct node_skips {
     unsigned count;
     char first[256]; /* the path and the reason of the first */

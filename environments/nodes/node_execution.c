@@ -175,7 +175,7 @@ static void node_execution_on_credit(struct node_execution *run, size_t length)
         ev_io_start(node_execution_loop(run), &run->cells);
 }
 
-/* Beside what the code has printed: it is as if a file could not be written. */
+/* The line stands beside the output of the code, as if the code could not write a file. */
 static void node_execution_tell_skips(struct node_execution *run)
 {
     struct execution_listener *listener = run->execution.listener;

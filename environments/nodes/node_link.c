@@ -296,7 +296,7 @@ static void node_link_on_frame(struct node_wire *wire, enum node_frame type, uin
     }
     if (channel != node->channel || (!node->is_open && type != NODE_ECHO))
         return; /* it was said before the node knew that the channel is over */
-    if (type == NODE_ENDED || type == NODE_RETURN) /* what was to be killed is dead */
+    if (type == NODE_ENDED || type == NODE_RETURN) /* a tree that was to be killed is dead */
         ev_timer_stop(node->loop, &node->mercy);
     if (type == NODE_ENDED)
         node->is_open = false;

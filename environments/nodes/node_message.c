@@ -157,7 +157,7 @@ void node_request_deinit(struct node_request *request)
     *request = (struct node_request){0};
 }
 
-/* What was not copied */
+/* Files that were left out */
 
 json_t *node_skips_write(const struct node_skips *skips)
 {

@@ -39,7 +39,7 @@ enum node_frame {
     NODE_ENDED,       /* the same: the end of the channel, behind everything else */
     NODE_ECHO,        /* to the node, bytes, and the same from it: how long that takes */
     NODE_ENTRY,       /* both: an entry of the directory (node_entry.h), or ... */
-    NODE_CONTENT,     /* ... bytes of that file; as the next one, it needs credit */
+    NODE_CONTENT,     /* ... bytes of the file; it needs credit, as NODE_GONE does */
     NODE_GONE,        /* both: the path of a file that is not there any more */
     NODE_COPIED,      /* both, JSON: the other end has all; what was left out */
     NODE_RETURN,      /* from the node: the time of the code is over, and its files come */

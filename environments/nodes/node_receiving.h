@@ -19,7 +19,7 @@ struct node_receiving {
 
     /* Private. */
     struct arriving_file file;
-    char *path;    /* owned: of that file; or NULL */
+    char *path;    /* owned: where the file goes; or NULL */
     uint64_t left; /* bytes of it */
     mode_t mode;
     struct timespec modified;
@@ -27,8 +27,8 @@ struct node_receiving {
 
 void node_receiving_init(struct node_receiving *receiving, int directory, uint64_t limit);
 
-/* Takes a NODE_ENTRY, NODE_CONTENT or NODE_GONE. What cannot be done here is skipped; -1 with ERR:
- * the other end breaks the rules. */
+/* Takes a NODE_ENTRY, NODE_CONTENT or NODE_GONE. A file that cannot be written here
+ * is skipped; -1 with ERR: the other end breaks the rules. */
 int node_receiving_take(struct node_receiving *receiving, enum node_frame type, const char *data,
                         size_t length, struct error *err);
 

@@ -50,7 +50,7 @@ void node_sending_cancel(struct node_sending *sending)
     node_sending_set_state(sending, NODE_SENDING_RESTING);
 }
 
-/* What it says needs credit, which may be overdrawn by one frame. */
+/* Each frame needs credit, which the last one may overdraw. */
 static void node_sending_say(struct node_sending *sending, enum node_frame type, const char *data,
                              size_t length)
 {
@@ -149,7 +149,7 @@ static void node_sending_next_entry(struct node_sending *sending)
         node_skips_add(&sending->skips, path, fault);
 }
 
-/* A file that got shorter is not sent after all: an empty piece says so. One that got longer is
+/* A file that got shorter is not sent after all: an empty piece says so. A file that got longer is
  * sent with its old length. */
 static void node_sending_next_piece(struct node_sending *sending)
 {

@@ -1,5 +1,5 @@
-/* The sending end of a copy: a directory, or what has changed in it since the last time, goes over
- * the wire as frames, as far as there is credit.
+/* The sending end of a copy: a directory, or its changes since the last time, go over the wire as
+ * frames, while there is credit.
  *
  * The directory belongs to scripts, which may work in it meanwhile. It is listed a little at a time
  * (directory_listing.h); no link is followed; what is neither a file nor a folder nor a link,
@@ -60,5 +60,5 @@ void node_sending_go_on(struct node_sending *sending);
 /* In `listed`, instead of going on: the other end has this. */
 void node_sending_note(struct node_sending *sending);
 
-/* Stops, in whatever it is. */
+/* Stops in every state. */
 void node_sending_cancel(struct node_sending *sending);

@@ -47,8 +47,8 @@ static char *outpost_find_fault(const char *trial, const char *content)
     return found && strcmp(found, content) == 0 ? NULL : outpost_explain_fault(found, &err);
 }
 
-/* Where the directories of runs are that no run comes back to: those of nodes that were killed are
- * swept. Owned by the caller, or NULL. */
+/* The place of directories that no run comes back to: a killed node's are swept. Owned by the
+ * caller, or NULL. */
 static char *outpost_open_workplace(struct outpost *outpost)
 {
     AUTO_FREE char *root = memory_format("%s/" OUTPOST_ROOT, outpost->settings.state);

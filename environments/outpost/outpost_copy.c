@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What comes */
+/* Arrival */
 
 static void outpost_copy_on_exceeded(struct directory_watch *watch)
 {
@@ -24,7 +24,7 @@ static void outpost_copy_on_founded(struct directory_watch *watch)
     copy->ready(copy);
 }
 
-/* What is here now does not count as growth. */
+/* Files that are here before the code do not count as growth. */
 static void outpost_copy_be_ready(struct outpost_copy *copy)
 {
     const bool is_first = !copy->is_watched;
@@ -41,7 +41,7 @@ static void outpost_copy_end_noting(struct outpost_copy *copy)
     outpost_copy_be_ready(copy);
 }
 
-/* What has come is as the server has it: it does not go back. */
+/* The server has the files that it has sent: they do not go back. */
 static void outpost_copy_on_copied(struct outpost_copy *copy)
 {
     node_receiving_end(&copy->receiving);
@@ -68,7 +68,7 @@ int outpost_copy_take(struct outpost_copy *copy, enum node_frame type, const cha
     return node_receiving_take(&copy->receiving, type, data, length, err);
 }
 
-/* What goes back */
+/* Return */
 
 static void outpost_copy_on_frame(struct node_sending *sending, enum node_frame type,
                                   const char *data, size_t length)
@@ -152,7 +152,7 @@ char *outpost_copy_translate(const struct outpost_copy *copy, const char *path,
 {
     const size_t length = strlen(server_directory);
 
-    if (!text_starts_with(path, server_directory) || path[length] != '/' || strstr(path, "/.."))
+    if (!text_starts_with(path, server_directory) || path[length] != '/')
         return NULL;
     return memory_format("%s%s", outpost_copy_path(copy), path + length);
 }

@@ -29,8 +29,7 @@ struct outpost_copy {
     bool is_watched;
     struct node_sending sending;
     struct node_receiving receiving;
-    struct node_skips skips; /* of what came */
-    bool has_received;       /* since the server has had what is here */
+    bool has_received; /* since the server has had what is here */
     bool is_noting;
     ev_timer over; /* tells `returned` from the loop */
 };
@@ -43,7 +42,8 @@ void outpost_copy_close(struct outpost_copy *copy);
 /* The directory of the server's request, here. Borrowed. */
 const char *outpost_copy_path(const struct outpost_copy *copy);
 
-/* PATH of the server in that directory, here; owned by the caller. NULL: it lies elsewhere. */
+/* PATH, which the server has in its directory, as it is here; owned by the caller. NULL: it lies
+ * elsewhere. */
 char *outpost_copy_translate(const struct outpost_copy *copy, const char *path,
                              const char *server_directory);
 

@@ -59,7 +59,7 @@ struct outpost_visit {
 
     struct outpost_copy copy; /* without a directory: both machines have the server's */
     bool has_files;           /* the server has sent what it has */
-    bool is_catching_up;      /* what came last is not taken note of: the next cell waits */
+    bool is_catching_up;      /* new files are not noted yet: the next cell waits */
     char *script;             /* owned: that of the request, here; or NULL */
     json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
     json_t *end;              /* owned: its end, behind all files; or NULL */
@@ -384,7 +384,7 @@ static int outpost_visit_open_directory(const struct outpost_visit *visit, const
     return STEAL_FD(directory);
 }
 
-/* Its directory is one of this machine, and no other run comes back to it. */
+/* The copy stands for the directory of the server. */
 static int outpost_visit_move(struct outpost_visit *visit, struct execution_request *request,
                               struct error *err)
 {

@@ -25,13 +25,13 @@ int directory_file_open(const struct working_directory *directory, const char *p
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err);
 
-/* Opens the folder that holds PATH in the descriptor DIRECTORY, and makes those that are missing.
+/* Opens the folder that holds PATH in the descriptor DIRECTORY, and makes missing folders.
  * *RET_NAME is the last part of PATH. Owned by the caller. */
 int directory_file_parent(int directory, const char *path, const char **ret_name,
                           struct error *err);
 
-/* The same as directory_file_put piece by piece: nothing stands at PATH before the end. Owned by
- * the caller, who writes to `fd`. */
+/* The same as directory_file_put piece by piece: nothing stands at PATH before the end. The caller
+ * owns it, and writes to `fd`. */
 struct arriving_file {
     int parent;  /* owned */
     char *aside; /* owned: its name until the end */

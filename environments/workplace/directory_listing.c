@@ -103,7 +103,7 @@ static void directory_listing_add_file(struct directory_listing *listing, const 
     listing->files[listing->count++] = file;
 }
 
-/* What Python has compiled is never of use elsewhere. */
+/* Compiled modules are never of use elsewhere. */
 static bool directory_listing_is_cache(const struct directory_listing *listing, const char *name)
 {
     return (name[0] == '.' && !listing->has_all) || strcmp(name, "__pycache__") == 0;
@@ -325,7 +325,7 @@ static bool is_earlier(struct timespec a, struct timespec b)
     return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
-/* The times of a folder tell of what is in it. */
+/* The times of a folder change with its entries. */
 static bool is_changed(const struct directory_listing *before, const char *path,
                        const struct listed_file *after)
 {

@@ -31,8 +31,8 @@ struct directory_changes {
  * Caches are not looked into: __pycache__ and directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
 
-/* The same, with all that a copy of the tree needs: folders, links and whatever else stands there
- * count as files, and only __pycache__ is not looked into. */
+/* The same for a copy of the tree: folders, links and all other entries count as files, and only
+ * __pycache__ is not looked into. */
 struct directory_listing *directory_listing_new_of_all(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
