@@ -618,7 +618,7 @@ class Wire:
         assert self.read(15) == b"pyexecd wire 1\n"
         self.process.stdin.write(b"pyexecd wire 1\n")
         assert self.receive()[0] == self.HELLO
-        self.tell(self.HELLO, 0, protocol=1, is_best_effort=True, trial=str(folder / "trial"), content="found")
+        self.tell(self.HELLO, 0, protocol=2, is_best_effort=True, trial=str(folder / "trial"), content="found")
         assert self.receive()[2] == b"{}"
 
     def __enter__(self):
@@ -802,8 +802,8 @@ def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
     ("nodes:\n  cpu: {launcher: [ssh]}\nenvironments:\n  a: {type: system, node: gpu}\n", "there are: cpu"),
     ("nodes:\n  gpu: {most: 2}\n", "launcher"),
     ("nodes:\n  gpu: {launcher: []}\n", "nodes.gpu.launcher"),
-    ("nodes:\n  gpu: {launcher: [ssh], files: copied}\n",
-     "nodes.gpu.files: must be shared, as no files are copied to nodes"),
+    ("nodes:\n  gpu: {launcher: [ssh], files: moved}\n",
+     "nodes.gpu.files: must be one of \"shared\", \"copied\""),
     ("nodes:\n  gpu: {launcher: [ssh]}\nenvironments:\n  a: {type: docker, image: 'x:1', node: gpu}\n",
      "environments.a.node: is a key of type system or venv, not of docker"),
 ])
