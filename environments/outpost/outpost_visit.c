@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OUTPOST_SIGNAL_SECONDS   0.2 /* between the signals to all processes of a job, at most */
 #define OUTPOST_DEADLINE_SECONDS 10. /* behind that of the server, which kills at its own */
 
 enum {
@@ -38,6 +39,8 @@ struct outpost_visit {
     struct environment_waiter waiter;
     bool is_mute; /* the wire has ended */
     bool is_over; /* NODE_ENDED is said, or unsaid */
+    json_t *end;  /* owned: of NODE_ENDED, behind all files; or NULL */
+    ev_timer ending;
 
     /* Of an execution. */
     bool executes;
@@ -62,7 +65,6 @@ struct outpost_visit {
     bool is_catching_up;      /* new files are not noted yet: the next cell waits */
     char *script;             /* owned: that of the request, here; or NULL */
     json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
-    json_t *end;              /* owned: its end, behind all files; or NULL */
     bool is_out_of_disk;
 };
 
@@ -83,6 +85,7 @@ static void outpost_visit_free(struct outpost_visit *visit)
 {
     outpost_visit_close_input(visit);
     ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->ending);
     environment_forget_waiter(&visit->waiter);
     if (visit->environment)
         environment_release(visit->environment);
@@ -169,14 +172,44 @@ static void outpost_visit_tell(struct outpost_visit *visit, enum node_frame type
 /* Its end */
 
 /* It is gone when all is said. */
+static void outpost_visit_settle(struct outpost_visit *visit)
+{
+    if (visit->is_over && buffer_length(&visit->unsaid) == 0)
+        outpost_visit_free(visit);
+}
+
 static void outpost_visit_end(struct outpost_visit *visit, json_t *message) /* taken */
 {
     visit->is_over = true;
     outpost_visit_close_input(visit);
     ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->ending);
     outpost_visit_tell(visit, NODE_ENDED, message);
-    if (buffer_length(&visit->unsaid) == 0)
-        outpost_visit_free(visit);
+    outpost_visit_settle(visit);
+}
+
+/* Its script has ended: its files are still to go. */
+static void outpost_visit_leave(struct outpost_visit *visit)
+{
+    if (visit->has_files && !visit->is_mute)
+        outpost_copy_return(&visit->copy);
+    else
+        outpost_visit_end(visit, STEAL_PTR(visit->end));
+}
+
+static void outpost_visit_on_ending(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    outpost_visit_leave(CONTAINER_OF(timer, struct outpost_visit, ending));
+}
+
+/* Whoever has ended the script may be about to end us, too, as schedulers do. Then nothing is told
+ * but the end of the wire. */
+static void outpost_visit_leave_later(struct outpost_visit *visit)
+{
+    ev_now_update(outpost_visit_loop(visit));
+    ev_timer_start(outpost_visit_loop(visit), &visit->ending);
 }
 
 static void outpost_visit_fail(struct outpost_visit *visit, const char *failure)
@@ -234,6 +267,14 @@ static void outpost_visit_on_output(struct execution_listener *listener, enum pr
     }
 }
 
+/* Schedulers end scripts by SIGTERM. If that hits the supervisor, the end is a failure. */
+static bool outpost_visit_was_terminated(const struct process_end *end)
+{
+    const bool has_begun = !end->refused && !end->vanished;
+
+    return !end->killed && has_begun && (end->returncode == -SIGTERM || end->failure[0]);
+}
+
 /* A layer that was refused was expected: the server is to expect less. The files of a cell under
  * way come with all others. */
 static void outpost_visit_on_ended(struct execution_listener *listener,
@@ -246,14 +287,14 @@ static void outpost_visit_on_ended(struct execution_listener *listener,
     told.out_of_disk |= visit->is_out_of_disk;
     if (end->refused)
         outpost_visit_tell(visit, NODE_PREPARED, node_facts_write(visit->environment));
-    if (!visit->has_files || visit->is_mute) {
-        outpost_visit_end(visit, node_end_write(&told));
-        return;
-    }
+    outpost_visit_close_input(visit);
     ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
     json_decref(STEAL_PTR(visit->cell));
     visit->end = node_end_write(&told);
-    outpost_copy_return(&visit->copy);
+    if (outpost_visit_was_terminated(end))
+        outpost_visit_leave_later(visit);
+    else
+        outpost_visit_leave(visit);
 }
 
 /* Its input: a socket, over which cells go to the program of a session, and a byte comes back for
@@ -591,6 +632,7 @@ static struct outpost_visit *outpost_visit_new(struct outpost *outpost, uint32_t
     buffer_init(&visit->unsaid, OUTPOST_UNSAID_BYTES);
     buffer_init(&visit->cells, OUTPOST_CELLS_BYTES);
     ev_timer_init(&visit->deadline, outpost_visit_on_deadline, 0., 0.);
+    ev_timer_init(&visit->ending, outpost_visit_on_ending, OUTPOST_SIGNAL_SECONDS, 0.);
     ev_init(&visit->reading, outpost_visit_on_answer);
     ev_init(&visit->writing, outpost_visit_on_writable);
     list_append(&outpost->visits, &visit->link);
@@ -672,8 +714,8 @@ static void outpost_visit_on_credit(struct outpost_visit *visit, size_t length)
     outpost_visit_say_all(visit);
     if (!visit->is_over)
         outpost_copy_go_on(&visit->copy);
-    else if (buffer_length(&visit->unsaid) == 0)
-        outpost_visit_free(visit);
+    else
+        outpost_visit_settle(visit);
 }
 
 static void outpost_visit_take(struct outpost_visit *visit, enum node_frame type, const char *data,
