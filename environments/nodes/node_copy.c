@@ -13,6 +13,10 @@
 
 #define NODE_COPY_PATIENCE_SECONDS 15. /* as much as for its silence */
 
+#define NODE_COPY_HOLE_BYTES (10ull << 30)
+
+enum { NODE_COPY_RETURNS = 2 }; /* of a cell at most: the process may end within the first */
+
 static struct node_copy *node_copy_of(struct node_sending *sending)
 {
     return CONTAINER_OF(sending, struct node_copy, sending);
@@ -48,16 +52,32 @@ static void node_copy_end_noting(struct node_copy *copy)
         node_copy_begin(copy);
 }
 
+/* A file with holes has any length here, and each byte of it goes over. */
+static bool node_copy_has_large_holes(const struct node_copy *copy)
+{
+    uint64_t bytes;
+
+    (void)directory_listing_measures(copy->sending.now, &bytes);
+    return directory_listing_size(copy->sending.now) > bytes + NODE_COPY_HOLE_BYTES;
+}
+
+static void node_copy_refuse(struct node_copy *copy, const char *why)
+{
+    node_sending_cancel(&copy->sending);
+    copy->failed(copy, why);
+}
+
 static void node_copy_on_listed(struct node_sending *sending)
 {
     struct node_copy *copy = node_copy_of(sending);
 
     if (copy->is_noting) {
         node_copy_end_noting(copy);
-    } else if (!directory_listing_is_complete(sending->now)) {
-        node_sending_cancel(sending);
-        copy->failed(copy, "the working directory has more files than can be copied to a node "
-                           "(10,000), or deeper ones");
+    } else if (!sending->before && !directory_listing_is_complete(sending->now)) {
+        node_copy_refuse(copy, "the working directory has more files than can be copied to a node "
+                               "(10,000), or deeper ones");
+    } else if (node_copy_has_large_holes(copy)) {
+        node_copy_refuse(copy, "the working directory has files with holes of more than 10 GiB");
     } else {
         copy->listed(copy);
     }
@@ -110,10 +130,13 @@ static void node_copy_fail(struct node_copy *copy, const char *why)
 
 static void node_copy_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
 {
+    struct node_copy *copy = CONTAINER_OF(timer, struct node_copy, patience);
+
     (void)loop;
     (void)events;
-    node_copy_fail(CONTAINER_OF(timer, struct node_copy, patience),
-                   "it lives, and has copied no file in 15 seconds");
+    node_copy_fail(copy, copy->returns > 0 && !copy->is_returning
+                             ? "it has given all files back, and not ended in 15 seconds"
+                             : "it lives, and has copied no file in 15 seconds");
 }
 
 static void node_copy_begin_return(struct node_copy *copy)
@@ -128,13 +151,16 @@ static void node_copy_begin_return(struct node_copy *copy)
                         (sent ? directory_listing_size(sent) : 0) + copy->growth);
     copy->receiving.sent = sent;
     copy->has_received = false;
+    copy->is_returning = true;
+    copy->returns++;
     ev_timer_again(copy->loop, &copy->patience);
 }
 
 /* A return without a file has changed nothing here: no new listing is needed. */
 static void node_copy_end_return(struct node_copy *copy, const json_t *message)
 {
-    node_copy_rest(copy);
+    copy->is_returning = false;
+    ev_timer_again(copy->loop, &copy->patience);
     node_receiving_end(&copy->receiving);
     node_skips_read(&copy->skips, message);
     node_copy_add_skips(copy, &copy->receiving.skips);
@@ -147,8 +173,16 @@ static void node_copy_end_return(struct node_copy *copy, const json_t *message)
 
 bool node_copy_is_returning(const struct node_copy *copy)
 {
-    return node_copy_is_open(copy) && copy->sending.state == NODE_SENDING_RESTING &&
-           ev_is_active(&copy->patience);
+    return copy->is_returning;
+}
+
+void node_copy_end_cell(struct node_copy *copy)
+{
+    if (!node_copy_is_open(copy) || copy->returns == 0)
+        return;
+    node_copy_rest(copy);
+    copy->returns = 0;
+    copy->is_returning = false;
 }
 
 static void node_copy_take_file(struct node_copy *copy, enum node_frame type, const char *data,
@@ -156,10 +190,6 @@ static void node_copy_take_file(struct node_copy *copy, enum node_frame type, co
 {
     struct error err = ERROR_INIT;
 
-    if (!node_copy_is_returning(copy)) {
-        node_copy_fail(copy, "it sends files that were not asked for");
-        return;
-    }
     copy->has_received = true;
     if (node_receiving_take(&copy->receiving, type, data, length, &err) < 0) {
         node_copy_fail(copy, err.message);
@@ -173,7 +203,9 @@ void node_copy_take(struct node_copy *copy, enum node_frame type, const char *da
 {
     AUTO_JSON json_t *message = type == NODE_COPIED ? json_loadb(data, length, 0, NULL) : NULL;
 
-    if (type == NODE_RETURN)
+    if (type == NODE_RETURN ? copy->returns == NODE_COPY_RETURNS : !copy->is_returning)
+        node_copy_fail(copy, "it sends files that were not asked for");
+    else if (type == NODE_RETURN)
         node_copy_begin_return(copy);
     else if (type == NODE_COPIED)
         node_copy_end_return(copy, message);

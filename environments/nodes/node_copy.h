@@ -27,8 +27,10 @@ struct node_copy {
     struct node_skips skips; /* that are not told yet */
     bool is_wanted;          /* to be sent as soon as it is known what has come back */
     bool is_noting;          /* it is found out what the node has */
+    bool is_returning;       /* files come back */
     bool has_received;
-    ev_timer patience; /* with a node that lives, and takes or gives no files */
+    unsigned returns;  /* since the last cell has ended */
+    ev_timer patience; /* with a node that lives, and takes or gives no files, or does not end */
 };
 
 /* DIRECTORY is copied. A copy that is not open has its `directory` -1. */
@@ -57,6 +59,9 @@ void node_copy_take(struct node_copy *copy, enum node_frame type, const char *da
 
 /* True while files come back. */
 bool node_copy_is_returning(const struct node_copy *copy);
+
+/* The end of the cell behind the files has come. */
+void node_copy_end_cell(struct node_copy *copy);
 
 /* The files that were left out, either way, for people and models. Owned by the caller; NULL:
  * nothing. Once. */

@@ -193,6 +193,7 @@ static void node_execution_on_cell(struct node_execution *run, const char *data,
     const unsigned char status = node_usage_read(&run->usage, message);
 
     node_execution_tell_skips(run);
+    node_copy_end_cell(&run->copy);
     run->is_behind = true;
     if (run->input >= 0)
         (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
@@ -310,6 +311,10 @@ static void node_execution_on_files(struct node_execution *run, enum node_frame 
 
     if (!node_copy_is_open(&run->copy))
         return;
+    if (run->request) {
+        node_execution_on_copy_failed(&run->copy, "it sends files before it has a script");
+        return;
+    }
     if (type == NODE_RETURN && listener->over)
         listener->over(listener);
     node_copy_take(&run->copy, type, data, length);

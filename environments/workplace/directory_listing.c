@@ -20,6 +20,8 @@
 
 enum { PATHS_BYTES = 4 << 20 }; /* the most for all paths of a listing */
 
+#define DIRECTORY_LISTING_SIZE (1ull << 62) /* of files that are said to have more */
+
 struct listed_file {
     size_t path; /* where it starts in `paths` */
     uint64_t size;
@@ -413,7 +415,9 @@ uint64_t directory_listing_size(const struct directory_listing *listing)
 
     for (size_t i = 0; i < listing->count; i++)
         if (S_ISREG(listing->files[i].mode))
-            size += listing->files[i].size;
+            size += listing->files[i].size < DIRECTORY_LISTING_SIZE - size
+                        ? listing->files[i].size
+                        : DIRECTORY_LISTING_SIZE - size;
     return size;
 }
 

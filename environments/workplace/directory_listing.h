@@ -56,7 +56,8 @@ struct directory_changes directory_listing_changes(const struct directory_listin
 /* False when there is more in the tree than LISTING has. */
 bool directory_listing_is_complete(const struct directory_listing *listing);
 
-/* The bytes of its regular files, each by its length. */
+/* The bytes of its regular files, each by its length; at most 2^62, as sparse files may have any.
+ */
 uint64_t directory_listing_size(const struct directory_listing *listing);
 
 /* The path of the next file of AFTER that is new or different since BEFORE, which may be NULL.
