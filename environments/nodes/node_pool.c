@@ -28,7 +28,6 @@ struct node_pool {
     const char **command;                 /* owned; its strings are borrowed */
     struct environment_machines machines; /* at most */
     double idle_seconds;
-    bool has_copies;
     unsigned users;      /* environments that hold it */
     struct list links;   /* of struct node_link, oldest first */
     unsigned count;      /* of them */
@@ -179,7 +178,7 @@ static int node_pool_launch(struct node_pool *pool, struct error *err)
         .name = pool->name,
         .place = settings->place,
         .is_best_effort = settings->is_best_effort,
-        .has_copies = pool->has_copies,
+        .has_copies = pool->machines.are_apart,
         .idle_seconds = pool->idle_seconds,
         .said = node_pool_on_said,
         .freed = node_pool_on_freed,
@@ -334,7 +333,7 @@ static void node_pool_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 bool node_pool_has_copies(const struct node_pool *pool)
 {
-    return pool->has_copies;
+    return pool->machines.are_apart;
 }
 
 bool node_pool_has_tried(const struct node_pool *pool, const char *directory)
@@ -389,7 +388,7 @@ static struct node_pool *node_pool_new(struct nodes *nodes, const json_t *defini
         pool->command[i] = json_string_value(word);
     pool->machines.places = (unsigned)json_object_get_number(definition, "most", 1);
     pool->idle_seconds = json_object_get_number(definition, "idle", 0);
-    pool->has_copies =
+    pool->machines.are_apart =
         strcmp(text_or_none(json_object_get_string(definition, "files")), "copied") == 0;
     list_init(&pool->links);
     list_init(&pool->waiting);

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum {
-    NODE_RECEIVING_DIGITS = 16, /* of a link's name until it is whole */
+    NODE_RECEIVING_FOLDERS = 1000, /* made in one turn of the loop at worst */
+    NODE_RECEIVING_DIGITS = 16,    /* of a link's name until it is whole */
     NODE_RECEIVING_RIGHTS = S_IRWXU | S_IRWXG | S_IRWXO,
 };
 
@@ -23,6 +24,7 @@ void node_receiving_init(struct node_receiving *receiving, int directory, uint64
         .directory = directory,
         .limit = limit,
         .entries = 2 * DIRECTORY_LISTING_ENTRIES, /* as many come and go */
+        .folders = NODE_RECEIVING_FOLDERS,
         .file = {.fd = -1},
     };
 }
@@ -31,6 +33,28 @@ static void node_receiving_skip(struct node_receiving *receiving, const char *pa
                                 const struct error *err)
 {
     node_skips_add(&receiving->skips, path, err->number ? strerror(err->number) : err->message);
+}
+
+/* The other end names each folder before what is in it, but it may be gone here since. */
+static int node_receiving_open_parent(struct node_receiving *receiving, const char *path,
+                                      const char **ret_name, struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *above =
+        memory_format("%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    const int parent = untrusted_open_directory(receiving->directory, above, err);
+    unsigned missing = 0;
+
+    *ret_name = slash ? slash + 1 : path;
+    if (parent >= 0 || err->number != ENOENT)
+        return parent;
+    for (const char *place = path; *place; place++)
+        missing += *place == '/';
+    if (missing > receiving->folders)
+        return -1;
+    receiving->folders -= missing;
+    *err = (struct error)ERROR_INIT;
+    return directory_file_parent(receiving->directory, path, ret_name, err);
 }
 
 /* A file */
@@ -71,6 +95,8 @@ static int node_receiving_begin_file(struct node_receiving *receiving,
                                      const struct node_entry *entry, struct error *err)
 {
     struct error fault = ERROR_INIT;
+    const char *name = NULL;
+    AUTO_CLOSE int parent = -1;
 
     if (entry->size > receiving->limit)
         return error_set(err, ERROR_LIMIT, "it sends more than the limit of the disk allows");
@@ -79,7 +105,8 @@ static int node_receiving_begin_file(struct node_receiving *receiving,
     receiving->left = entry->size;
     receiving->mode = entry->mode;
     receiving->modified = entry->modified;
-    if (directory_file_begin(&receiving->file, receiving->directory, entry->path, &fault) < 0)
+    parent = node_receiving_open_parent(receiving, entry->path, &name, &fault);
+    if (parent < 0 || directory_file_begin(&receiving->file, parent, name, &fault) < 0)
         node_receiving_skip(receiving, entry->path, &fault);
     if (receiving->left == 0)
         node_receiving_finish_file(receiving);
@@ -135,11 +162,11 @@ static int node_receiving_make_folder(int parent, const char *name, mode_t mode,
     return 0;
 }
 
-static int node_receiving_make(const struct node_receiving *receiving,
-                               const struct node_entry *entry, struct error *err)
+static int node_receiving_make(struct node_receiving *receiving, const struct node_entry *entry,
+                               struct error *err)
 {
     const char *name = NULL;
-    AUTO_CLOSE int parent = directory_file_parent(receiving->directory, entry->path, &name, err);
+    AUTO_CLOSE int parent = node_receiving_open_parent(receiving, entry->path, &name, err);
 
     if (parent < 0)
         return -1;

@@ -11,9 +11,10 @@
 #include "environments/workplace/directory_listing.h"
 
 struct node_receiving {
-    int directory;                        /* borrowed */
-    uint64_t limit;                       /* bytes of files that may still come */
-    unsigned entries;                     /* entries that may still come */
+    int directory;    /* borrowed */
+    uint64_t limit;   /* bytes of files that may still come */
+    unsigned entries; /* entries that may still come */
+    unsigned folders; /* that may still be made because the other end has not named them */
     const struct directory_listing *sent; /* borrowed: what may be removed; or NULL */
     struct node_skips skips;
 

@@ -103,26 +103,34 @@ int directory_file_parent(int directory, const char *path, const char **ret_name
     return STEAL_FD(parent);
 }
 
-/* A rename replaces the name, so that no data goes to the target of a link or another name of the
- * file. */
-int directory_file_begin(struct arriving_file *file, int directory, const char *path,
+/* Without a name, nothing of it stays when this program is killed. Not every file system has such
+ * files. */
+static int directory_file_open_new(struct arriving_file *file)
+{
+    const int flags = O_WRONLY | O_CLOEXEC;
+    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
+
+    file->fd = openat(file->parent, ".", flags | O_TMPFILE, FILE_MODE);
+    file->is_nameless = file->fd >= 0;
+    file->aside = memory_format(".put-%s", digits);
+    if (file->fd < 0)
+        file->fd =
+            openat(file->parent, file->aside, flags | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+    return file->fd;
+}
+
+int directory_file_begin(struct arriving_file *file, int parent, const char *name,
                          struct error *err)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    AUTO_FREE char *digits = random_digits(NAME_DIGITS);
-    const char *name = NULL;
-    AUTO_CLOSE int parent = directory_file_parent(directory, path, &name, err);
-
-    *file = (struct arriving_file){.parent = -1, .fd = -1};
-    if (parent < 0)
-        return -1;
-    file->aside = memory_format(".put-%s", digits);
-    file->fd = openat(parent, file->aside, flags, FILE_MODE);
-    if (file->fd < 0) {
+    *file = (struct arriving_file){.parent = fcntl(parent, F_DUPFD_CLOEXEC, 0), .fd = -1};
+    if (file->parent < 0)
+        return error_set_errno(err, errno, "cannot open its folder");
+    if (directory_file_open_new(file) < 0) {
+        error_set_errno(err, errno, "cannot make a file");
+        close(STEAL_FD(file->parent));
         free(STEAL_PTR(file->aside));
-        return error_set_errno(err, errno, "cannot make a file");
+        return -1;
     }
-    file->parent = STEAL_FD(parent);
     file->name = memory_copy_string(name);
     return 0;
 }
@@ -139,13 +147,28 @@ void directory_file_abandon(struct arriving_file *file)
 {
     if (file->fd < 0)
         return;
-    (void)unlinkat(file->parent, file->aside, 0);
+    if (!file->is_nameless)
+        (void)unlinkat(file->parent, file->aside, 0);
     directory_file_close(file);
 }
 
+/* A link replaces no name. */
+static int directory_file_name(struct arriving_file *file)
+{
+    AUTO_FREE char *nameless = memory_format("/proc/self/fd/%d", file->fd);
+
+    if (linkat(AT_FDCWD, nameless, file->parent, file->aside, AT_SYMLINK_FOLLOW) < 0)
+        return -1;
+    file->is_nameless = false;
+    return 0;
+}
+
+/* A rename replaces the name, so that no data goes to the target of a link or another name of the
+ * file. */
 int directory_file_finish(struct arriving_file *file, struct error *err)
 {
-    if (renameat(file->parent, file->aside, file->parent, file->name) < 0) {
+    if ((file->is_nameless && directory_file_name(file) < 0) ||
+        renameat(file->parent, file->aside, file->parent, file->name) < 0) {
         error_set_errno(err, errno, "cannot give it its name");
         directory_file_abandon(file);
         return -1;
@@ -158,8 +181,10 @@ int directory_file_put(const struct working_directory *directory, const char *pa
                        const char *data, size_t length, struct error *err)
 {
     struct arriving_file file;
+    const char *name = NULL;
+    AUTO_CLOSE int parent = directory_file_parent(directory->fd, path, &name, err);
 
-    if (directory_file_begin(&file, directory->fd, path, err) == 0) {
+    if (parent >= 0 && directory_file_begin(&file, parent, name, err) == 0) {
         if (fd_write_all(file.fd, data, length, err) == 0 && directory_file_finish(&file, err) == 0)
             return 0;
         directory_file_abandon(&file);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SCRIPT_NAME "script.py"
@@ -30,16 +31,18 @@ int directory_file_put(const struct working_directory *directory, const char *pa
 int directory_file_parent(int directory, const char *path, const char **ret_name,
                           struct error *err);
 
-/* The same as directory_file_put piece by piece: nothing stands at PATH before the end. The caller
- * owns it, and writes to `fd`. */
+/* The same as directory_file_put piece by piece: nothing stands at NAME in the folder PARENT before
+ * the end. The caller owns it, and writes to `fd`. */
 struct arriving_file {
-    int parent;  /* owned */
-    char *aside; /* owned: its name until the end */
-    char *name;  /* owned */
-    int fd;      /* owned; -1: it is over */
+    int parent;       /* owned */
+    char *aside;      /* owned: its name until the end ... */
+    bool is_nameless; /* ... which it does not have yet */
+    char *name;       /* owned */
+    int fd;           /* owned; -1: it is over */
 };
 
-int directory_file_begin(struct arriving_file *file, int directory, const char *path,
+/* Borrows PARENT. */
+int directory_file_begin(struct arriving_file *file, int parent, const char *name,
                          struct error *err);
 
 /* Gives the file its name. -1 with ERR: it is gone. */
