@@ -155,6 +155,45 @@ def idle(channel):
     say(BEGUN, channel)
     say(RETURN, channel)
     entry(channel, "slow", size=100)
+    say(CONTENT, channel, b"x" * 50)
+
+
+def stuck(channel):
+    """It gives all files back, and never ends."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    say(COPIED, channel, b"{}")
+
+
+def repeats(channel):
+    """It gives files back as often as it is let."""
+    say(BEGUN, channel)
+    for i in range(3):
+        say(RETURN, channel)
+        entry(channel, f"more{i}", data=b"whole")
+        say(COPIED, channel, b"{}")
+
+
+def folders(channel):
+    """Each of its files lies deep in folders that it has not named."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    for i in range(1000):
+        entry(channel, f"{i}" + "/a" * 40)
+    say(COPIED, channel, b"{}")
+    say(ENDED, channel, returncode=0)
+
+
+def is_first():
+    """No other node has asked this yet."""
+    try:
+        os.mkdir(os.environ["HOME"] + "/asked")
+        return True
+    except FileExistsError:
+        return False
+
+
+hasty = deaf
 
 
 def own(channel):
@@ -163,7 +202,8 @@ def own(channel):
 
 
 def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCAPE):
-    """A behaviour of "mute" never comes so far as to be ready."""
+    """A behaviour of "mute" never comes so far as to be ready; the second "hasty" one sends files when it is asked to
+    prepare."""
     sys.stdout.buffer.write(greeting.encode())
     say(HELLO, 0, protocol=int(protocol), host=host)
     threading.Thread(target=live, daemon=True).start()
@@ -171,6 +211,8 @@ def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCA
     for kind, channel, _ in hear():
         if kind == HELLO and behaviour != "mute":
             say(READY, 0)
+        elif kind == PREPARE and behaviour == "hasty" and not is_first():
+            forge(channel, "early")
         elif kind == PREPARE:
             say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=True)
             say(ENDED, channel)

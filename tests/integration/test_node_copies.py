@@ -1,6 +1,7 @@
 """Nodes without the server's file system (`files: copied`): what a call finds in its directory, and what it leaves there, is
 as if it had run here; nothing is left on the node; and neither a node nor a script gets at another file by it."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -174,6 +175,15 @@ def test_too_many_files_are_refused_before_the_run():
         assert "more files than can be copied" in sessions.text_of(answer) and not (directory / "ran").exists()
 
 
+def test_holes_are_not_sent_without_a_bound():
+    with Copies() as server:
+        _, directory = server.put("pass")
+        with open(directory / "hole", "wb") as file:
+            file.truncate(11 << 30)
+        answer = server.run("open('ran', 'w')", working_directory=directory.name)
+        assert "files with holes of more than 10 GiB" in sessions.text_of(answer) and not (directory / "ran").exists()
+
+
 # Sessions
 
 
@@ -203,6 +213,15 @@ def test_what_threads_write_between_cells_comes_with_the_next(far):
     assert leftovers.until((copy / "late").exists)
     session.run("thread.join()")
     assert (directory / "late").read_text() == "x"
+
+
+def test_a_session_with_too_many_files_goes_on(far):
+    session = sessions.Session(far, "kept = 1")
+    directory = far.directory(session.result)
+    for i in range(10100):
+        (directory / str(i)).touch()
+    assert session.shown("print(kept)") == "1"
+    assert "not copied: a part of it (too many files, or too deep)" in session.result["stderr"], session.result
 
 
 def test_a_cell_that_timed_out_leaves_its_files(far):
@@ -281,11 +300,55 @@ def test_a_file_that_has_not_come_whole_is_not_there():
 @pytest.mark.parametrize("behaviour, said", [
     ("endless", "it sends more than the limit of the disk allows"),
     ("unasked", "it sends files that were not asked for"),
+    ("repeats", "it sends files that were not asked for"),
 ])
 def test_files_against_the_rules_end_the_run(behaviour, said):
     with false(behaviour) as server:
         assert said in sessions.text_of(server.run("print(1)"))
         assert not outside(server)
+
+
+def test_a_node_sends_no_files_when_it_is_asked_to_prepare():
+    with Copies([sys.executable, FALSE, "hasty"], most=2) as server:
+        server.start_tool("run_python", {"code": "print(1)", "timeout": 500})
+        assert leftovers.until(lambda: "says: started" in server.stderr())
+        answer = server.run("print(2)")  # on the second node
+        assert "it sends files before it has a script" in sessions.text_of(answer) and not outside(server)
+
+
+def test_a_node_makes_no_flood_of_folders():
+    with false("folders") as server:
+        result = server.result("print(1)")
+        made = sum(len(folders) for _, folders, _ in os.walk(server.directory(result)))
+        assert 0 < made <= 1000 and "(No such file or directory), and" in result["stderr"], (made, result)
+
+
+@pytest.mark.once
+def test_a_node_that_has_given_all_files_back_and_does_not_end_is_given_up():
+    with false("stuck") as server:
+        assert "it has given all files back, and not ended in 15 seconds" in sessions.text_of(server.run("print(1)"))
+
+
+def deleted(server):
+    """The files that a server has open and no folder has."""
+    links = []
+    for path in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(path))
+    return [link for link in links if str(server.home) in link and link.endswith("(deleted)")]
+
+
+def test_a_killed_server_leaves_no_part_of_a_file():
+    server = false("idle")
+    try:
+        server.start_tool("run_python", {"code": "print(1)"})
+        assert leftovers.until(lambda: deleted(server) or list(server.home.rglob(".put-*")))
+        server.process.kill()
+        server.process.wait()
+        assert not list(server.home.rglob(".put-*"))
+    finally:
+        server.kill()
+        server.state.cleanup()
 
 
 @pytest.mark.once

@@ -321,6 +321,21 @@ def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_pat
         assert said in server.stderr()
 
 
+@pytest.mark.parametrize("elsewhere, meet", [(["reader"], False), (["writer"], False), (["reader", "writer"], True)])
+def test_what_is_written_on_nodes_without_a_file_of_this_machine_is_not_read_here(tmp_path, elsewhere, meet):
+    (tmp_path / "lib").mkdir()
+    python = {"type": "system", "isolation": "sandbox", "environment": {}}
+    environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
+                    "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
+    for name in elsewhere:
+        environments[name]["node"] = "far"
+    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    config["nodes"]["far"]["files"] = "copied"
+    with leftovers.Watched("--log-level", "info", config=config) as server:
+        server.initialize()
+        assert (f"reader reads {tmp_path}/lib, where scripts of writer can write" in server.stderr()) == meet
+
+
 # Sessions
 
 
