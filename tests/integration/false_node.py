@@ -151,7 +151,7 @@ def unasked(channel):
 
 
 def idle(channel):
-    """It begins to send a file, and goes no further."""
+    """It begins to send a file, and goes no further. It tells what the server has taken."""
     say(BEGUN, channel)
     say(RETURN, channel)
     entry(channel, "slow", size=100)
@@ -220,6 +220,8 @@ def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCA
             print("started", file=sys.stderr, flush=True)
             name, *arguments = behaviour.split(" ")
             globals()[name](channel, *arguments)
+        elif kind == CREDIT and behaviour == "idle":
+            print("taken", file=sys.stderr, flush=True)
         elif kind in (ENTRY, CONTENT):
             say(CREDIT, channel, (1 << 15).to_bytes(4, "little"))
 
