@@ -286,7 +286,7 @@ static void node_execution_on_sent(struct node_copy *copy)
 {
     struct node_execution *run = node_execution_that_copies(copy);
 
-    run->is_behind = false;
+    run->is_behind = run->execution.is_starting; /* files of the first cell may come meanwhile */
     if (run->input >= 0 && !run->execution.is_starting)
         ev_io_start(node_execution_loop(run), &run->cells);
 }

@@ -202,6 +202,12 @@ def test_cells_work_in_one_copy_that_comes_back_each_time(far):
     assert (directory / "log").read_text() == "123" and session.is_gone()
 
 
+def test_files_of_the_first_cell_are_there_though_its_node_prepares_for_long():
+    with Copies(environment={"type": "venv"}) as server:
+        session = sessions.Session(server, "print(open('put').read())", files=[{"path": "put", "text": "first"}], timeout=300)
+        assert session.result["stdout"] == "first\n", session.result
+
+
 def test_what_threads_write_between_cells_comes_with_the_next(far):
     session = sessions.Session(far, "import os, threading, time\ndef work():\n    while not os.path.exists('start'):\n"
                                     "        time.sleep(0.01)\n    open('late', 'w').write('x')\n"
