@@ -42,7 +42,7 @@ static const char *line_ends_find_member(const char *text, const char *key)
     return NULL;
 }
 
-/* The member that only responses have, and not within the parameters of what is none. */
+/* The member that only responses have, unless it may lie within parameters. */
 static const char *line_ends_find_outcome(const char *head)
 {
     const char *method = line_ends_find_member(head, "\"method\"");

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define NODE_LINK_MERCY_SECONDS  15.  /* as much as for its silence */
-#define NODE_LINK_RETURN_SECONDS 600. /* for the files of what was killed */
+#define NODE_LINK_RETURN_SECONDS 600. /* for the files of a killed script */
 #define NODE_GREETING            "pyexecd wire "
 
 enum {

@@ -204,7 +204,7 @@ static void outpost_visit_on_ending(struct ev_loop *loop, ev_timer *timer, int e
     outpost_visit_leave(CONTAINER_OF(timer, struct outpost_visit, ending));
 }
 
-/* Whoever has ended the script may be about to end us, too, as schedulers do. Then nothing is told
+/* A scheduler that has ended the script may be about to end us, too. Then nothing is told
  * but the end of the wire. */
 static void outpost_visit_leave_later(struct outpost_visit *visit)
 {

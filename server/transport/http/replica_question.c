@@ -45,7 +45,7 @@ static char *replica_question_seal(const struct replica_question *question)
     return replica_seal_close(question->replicas->question_key, &seal);
 }
 
-/* libcurl's callback. What is longer than an answer is none; its status is still told. */
+/* libcurl's callback. A longer body is no answer; its status is still told. */
 static size_t replica_question_on_bytes(char *bytes, size_t size, size_t count, void *data)
 {
     struct replica_question *question = data;
