@@ -28,7 +28,6 @@ import types
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
 KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
-INTERRUPTED = b"interrupted\n"
 PACKAGES = b"packages "
 PROGRAMS = []  # directories of programs that packages of the session have
 GIVEN = 4  # descriptors with that
@@ -176,16 +175,13 @@ def is_foreign(module):
 
 
 class Cells:
-    def __init__(self, module, link):
-        self.link = link
+    def __init__(self, module):
         self.outputs = [Output(1, "stdout"), Output(2, "stderr")]
         self.library = Library()
         self.module = module
         self.names = vars(module)
         self.count = 0
         self.flags = AWAIT
-        self.is_coming = False  # a cell, of which this has read something
-        self.is_interrupted = False  # before it was at work
         self.is_busy = False
         self.has_failed = False
         self.loop = None
@@ -216,29 +212,8 @@ class Cells:
         return True
 
     def interrupt(self, _number, _frame):
-        """Between two cells it was meant for the former, unless the latter has been sent, and not as one that follows an
-        interrupt."""
         if self.is_busy:
             raise KeyboardInterrupt
-        self.is_interrupted = self.is_coming or has_come(self.link)
-
-    def forget(self):
-        """It is over with what has come."""
-        self.is_coming = False
-        self.is_interrupted = False
-
-    def receive(self):
-        """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
-        head, given = receive_head(self.link)
-        if head == COPY:
-            return None, given
-        if head == INTERRUPTED:
-            self.is_interrupted = False
-            return self.receive()
-        if head.startswith(PACKAGES):
-            add_packages(os.fsdecode(head[len(PACKAGES):-1]))
-            return self.receive()
-        return receive_code(self.link, int(head)), given
 
     def execute(self, source):
         """The exit status of a cell."""
@@ -254,7 +229,6 @@ class Cells:
                 save_figures()
             finally:
                 self.is_busy = False
-                self.forget()
             return int(self.has_failed)
         except SystemExit as end:
             return status_of(end)
@@ -265,10 +239,8 @@ class Cells:
     def execute_whole(self, source, name):
         if self.has_ipython:
             self.history["In"].append(source)
-        if self.is_interrupted:
-            raise KeyboardInterrupt
-        if self.has_ipython and ("IPython" in sys.modules or "ipython" in source.lower()):
-            self.need_shell()
+            if "IPython" in sys.modules or "ipython" in source.lower():
+                self.need_shell()
         if self.shell is None:
             self.execute_parts(source, name)
             return
@@ -470,14 +442,6 @@ def take_channel():
     return channel
 
 
-def has_come(link, flags=_socket.MSG_DONTWAIT):
-    """Whether there is something to read."""
-    try:
-        return bool(link.recv(1, flags | _socket.MSG_PEEK))
-    except OSError:  # not now, or a cell has closed it
-        return False
-
-
 def receive_byte(link):
     """The next one of a head, and the descriptors beside it."""
     byte, beside, _flags, _address = link.recvmsg(1, _socket.CMSG_SPACE(GIVEN * BYTES), _socket.MSG_CMSG_CLOEXEC)
@@ -487,24 +451,25 @@ def receive_byte(link):
     return byte, [int.from_bytes(data[at:at + BYTES], sys.byteorder) for at in range(0, len(data), BYTES)]
 
 
-def receive_head(link):
-    """A line, and the descriptors beside it."""
+def receive(link):
+    """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
     head, given = b"", []
     while not head.endswith(b"\n"):
         byte, more = receive_byte(link)
         head += byte
         given += more
-    return head, given
-
-
-def receive_code(link, left):
-    parts = []
+    if head == COPY:
+        return None, given
+    if head.startswith(PACKAGES):
+        add_packages(os.fsdecode(head[len(PACKAGES):-1]))
+        return receive(link)
+    left, parts = int(head), []
     while left:
         parts.append(link.recv(left))
         if not parts[-1]:
             os._exit(0)
         left -= len(parts[-1])
-    return b"".join(parts).decode("utf-8", "surrogateescape")
+    return b"".join(parts).decode("utf-8", "surrogateescape"), given
 
 
 def add_packages(place):
@@ -547,18 +512,15 @@ def main():
     module.__builtins__ = builtins
     ours, sys.modules["__main__"] = sys.modules["__main__"], module
     sys.argv = [""]
-    cells = Cells(module, link)
+    cells = Cells(module)
     builtins.display = cells.display
     sys.displayhook = cells.show_value
     signal.signal(signal.SIGINT, cells.interrupt)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     while ours:
-        cells.is_coming = has_come(link, 0)
-        source, given = cells.receive()
+        source, given = receive(link)
         if source is None:
             if cells.copy(channel, given):
                 process = os.getpid()
-                cells.forget()
             continue
         status = cells.execute(source)
         cells.finish()
