@@ -314,6 +314,7 @@ void environment_init(struct environment *environment, const struct environment_
         .proxy = recipe->proxy ? memory_copy_string(recipe->proxy) : NULL,
         .server_state = recipe->state ? memory_copy_string(recipe->state) : NULL,
         .written = recipe->written,
+        .kept = recipe->kept,
         .imports = import_record_new(recipe->state, json_object_get(recipe->definition, "preload")),
         .eager.prepared = environment_on_eagerly_prepared,
     };

@@ -39,6 +39,7 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
+    const struct script_places *kept;    /* what scripts only read in their directory; or NULL */
     struct nodes *nodes;                 /* where environments with a `node` are; or NULL */
 };
 
@@ -181,6 +182,7 @@ struct environment {
     char *proxy;               /* owned: see the recipe; or NULL */
     char *server_state;        /* owned: the state directory; or NULL */
     const struct script_places *written; /* borrowed: see the recipe; or NULL */
+    const struct script_places *kept;    /* the same */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/real_path.h"
 
 #include <stdlib.h>
@@ -185,6 +186,9 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->read = sandbox_policy_extend(policy->read, beside);
+    if (environment->kept)
+        policy->read =
+            sandbox_policy_extend(policy->read, (const char *const *)environment->kept->paths);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
     if (settings->gpu)

@@ -11,6 +11,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
 #include "environments/nodes/node_environment.h"
 #include "environments/nodes/node_pool.h"
@@ -22,6 +23,7 @@
 #include "server/configuration/sandbox_checks.h"
 #include "server/functions_file.h"
 #include "server/loop.h"
+#include "server/origin_checks.h"
 #include "server/state_checks.h"
 #include "server/state_directory.h"
 #include "server/tool_servers.h"
@@ -110,8 +112,10 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
                         text_or_none(key));
     }
     catalog_complete(catalog);
-    if (settings->state)
+    if (settings->state) {
         state_checks(catalog, config);
+        origin_checks(catalog, config);
+    }
     return catalog;
 }
 
@@ -371,7 +375,7 @@ static void service_open_tools(struct service *service, struct config *config)
         .host = service->host,
         .version = PYEXECD_VERSION,
     });
-    toolbox_adopt(service->toolbox, tool_servers_read(config));
+    toolbox_adopt(service->toolbox, tool_servers_read(config, service->catalog));
     service->channels = (struct script_channels){
         .loop = service->loop, .toolbox = service->toolbox, .catalog.toolbox = service->toolbox};
 }
@@ -392,6 +396,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
 
     *service = (struct service){
         .loop = loop_new(),
+        .config = config,
         .picture_helper = service_find_companion(PICTURE_HELPER),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
@@ -424,7 +429,7 @@ int service_reload(struct service *service, struct config *config)
     struct error unopened = ERROR_INIT;
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
-    struct toolbox_plan *tools = tool_servers_read(config);
+    struct toolbox_plan *tools = tool_servers_read(config, catalog);
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
@@ -434,6 +439,7 @@ int service_reload(struct service *service, struct config *config)
         toolbox_plan_free(tools);
         return -1;
     }
+    service->config = config;
     service->default_environment = json_object_get_string(tree, "default_environment");
     caller_rules_free(service->rules);
     service->rules = rules;
@@ -445,6 +451,22 @@ int service_reload(struct service *service, struct config *config)
         log_warning("sessions install no packages: %s", unopened.message);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
     return 0;
+}
+
+int service_check_directory(const struct service *service, const struct environment *environment,
+                            const char *directory, struct script_places *ret_kept,
+                            struct error *err)
+{
+    return origin_checks_directory(service->catalog, service->config, environment, directory,
+                                   ret_kept, err);
+}
+
+void service_work_in(struct service *service, const char *directory,
+                     const struct script_places *kept)
+{
+    catalog_work_in(service->catalog, directory);
+    catalog_keep_from(service->catalog, (const char *const *)kept->paths);
+    toolbox_adopt(service->toolbox, tool_servers_read(service->config, service->catalog));
 }
 
 /* Lists the names, where NAME is like none of them. */

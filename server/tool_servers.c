@@ -1,27 +1,49 @@
 #include "server/tool_servers.h"
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "environments/catalog/catalog.h"
+#include "environments/interpreter/script_places.h"
+#include "environments/interpreter/search_path.h"
 #include "server/configuration/config.h"
-#include "server/configuration/config_paths.h"
 #include "server/configuration/tool_checks.h"
+#include "server/origin_checks.h"
+#include "server/origins.h"
+#include "toolbox/server_settings.h"
 #include "toolbox/toolbox.h"
 
-/* Where relative paths begin. Owned by the caller. */
-static char *tool_servers_folder(const struct config *config)
-{
-    const char *path = config_path(config);
-    char *folder = path ? config_paths_folder(path) : NULL;
+#include <stdlib.h>
+#include <sys/stat.h>
 
-    return folder ? folder : memory_copy_string("/");
+/* Where programs begin: in the folder of the configuration, or where scripts can write there, in an
+ * empty one of the server's own. Owned by the caller. */
+static char *tool_servers_folder(const struct config *config, const struct catalog *catalog,
+                                 const struct script_places *places)
+{
+    char *folder = origins_folder(config);
+    const char *state = catalog_settings(catalog)->state;
+    struct error err = ERROR_INIT;
+
+    if (!script_places_reach(places, folder))
+        return folder;
+    free(folder);
+    folder = state ? memory_format("%s/tools", state) : NULL;
+    if (folder && fd_make_directories(folder, S_IRWXU, &err) == 0)
+        return folder;
+    free(folder);
+    return memory_copy_string("/");
 }
 
-struct toolbox_plan *tool_servers_read(struct config *config)
+struct toolbox_plan *tool_servers_read(struct config *config, const struct catalog *catalog)
 {
     struct toolbox_plan *plan = toolbox_plan_new();
-    AUTO_FREE char *folder = tool_servers_folder(config);
+    AUTO(script_places_deinit) struct script_places places = origin_checks_places(catalog);
+    AUTO_FREE char *folder = tool_servers_folder(config, catalog, &places);
+    AUTO_FREE char *path = search_path_without(NULL, &places);
+    const struct server_surroundings around = {.folder = folder, .path = path};
     const char *name;
     json_t *definition;
 
@@ -31,7 +53,7 @@ struct toolbox_plan *tool_servers_read(struct config *config)
         const char *key = NULL;
 
         /* Names are of letters that a JSON Pointer need not escape. */
-        if (toolbox_plan_add(plan, name, definition, folder, &key, &err) < 0)
+        if (toolbox_plan_add(plan, name, definition, &around, &key, &err) < 0)
             config_complain(config, err.message, "/tools/%s%s%s", name, key ? "/" : "",
                             text_or_none(key));
     }

@@ -1,9 +1,11 @@
 /* The servers of `tools` in the configuration. */
 #pragma once
 
+struct catalog;
 struct config;
 struct toolbox_plan;
 
-/* Reads them from CONFIG, which has no errors; it gets a complaint for each that cannot be used.
- * Never NULL; owned by the caller. */
-struct toolbox_plan *tool_servers_read(struct config *config);
+/* Reads them from CONFIG, which has no errors; it gets a complaint for each that cannot be used. No
+ * program is looked for, and none begins, where scripts of CATALOG can write. Never NULL; owned by
+ * the caller. */
+struct toolbox_plan *tool_servers_read(struct config *config, const struct catalog *catalog);

@@ -137,15 +137,16 @@ static void server_settings_read_rules(struct server_settings *settings)
 }
 
 struct server_settings *server_settings_new(const char *name, const json_t *definition,
-                                            const char *folder, const char **ret_key,
-                                            struct error *err)
+                                            const struct server_surroundings *around,
+                                            const char **ret_key, struct error *err)
 {
     struct server_settings *settings = NEW(struct server_settings);
 
     settings->references = 1;
     settings->name = memory_copy_string(name);
     settings->definition = json_deep_copy(definition);
-    settings->directory = memory_copy_string(folder);
+    settings->directory = memory_copy_string(around->folder);
+    settings->path = memory_copy_string(around->path);
     server_settings_read_rules(settings);
     if (server_settings_read_place(settings, ret_key, err) == 0)
         return settings;
@@ -178,6 +179,7 @@ void server_settings_unref(struct server_settings *settings)
     secrets_deinit(&settings->secrets);
     json_decref(settings->definition);
     free(settings->directory);
+    free(settings->path);
     free(settings->socket);
     free(settings->url);
     free(settings->name);
@@ -188,7 +190,7 @@ void server_settings_unref(struct server_settings *settings)
 bool server_settings_are_equal(const struct server_settings *a, const struct server_settings *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->directory, b->directory) == 0 &&
-           json_equal(a->definition, b->definition);
+           strcmp(a->path, b->path) == 0 && json_equal(a->definition, b->definition);
 }
 
 /* The rules */

@@ -321,16 +321,17 @@ static const struct link_ops stdio_link_ops = {
 
 /* The start */
 
-/* The file that NAME means: a path from DIRECTORY on, or a program on PATH. Owned by the caller. */
-static char *stdio_link_find_program(const char *directory, const char *name)
+/* The file that NAME means: a path from the directory of SETTINGS on, or a program in the folders
+ * of their PATH. Owned by the caller. */
+static char *stdio_link_find_program(const struct server_settings *settings, const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *path = settings->path;
 
     if (*name == '/')
         return memory_copy_string(name);
     if (strchr(name, '/'))
-        return memory_format("%s/%s", directory, name);
-    for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
+        return memory_format("%s/%s", settings->directory, name);
+    while (*path) {
         const size_t length = strcspn(path, ":");
         AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
 
@@ -341,31 +342,34 @@ static char *stdio_link_find_program(const char *directory, const char *name)
     return NULL;
 }
 
-/* The variables of SETTINGS, and some of this process, as clients of MCP pass them on. The list is
- * owned by the caller, its strings are not. */
-static const char **stdio_link_list_variables(const struct server_settings *settings)
+/* The variables of SETTINGS, PATH, which is VARIABLE, and some of this process, as clients of MCP
+ * pass them on. The list is owned by the caller, its strings are not. */
+static const char **stdio_link_list_variables(const struct server_settings *settings,
+                                              const char *variable)
 {
-    static const char *const names[] = {"HOME=",  "LANG=", "LC_ALL=", "LOGNAME=", "PATH=",
-                                        "SHELL=", "TERM=", "TMPDIR=", "TZ=",      "USER="};
+    static const char *const names[] = {
+        "HOME=", "LANG=", "LC_ALL=", "LOGNAME=", "SHELL=", "TERM=", "TMPDIR=", "TZ=", "USER="};
     size_t count = 0;
     const char **list;
 
     while (settings->variables[count])
         count++;
-    list = memory_new(count + ARRAY_SIZE(names) + 1, sizeof *list);
+    list = memory_new(count + ARRAY_SIZE(names) + 2, sizeof *list);
     memcpy(list, settings->variables, count * sizeof *list);
-    for (char **variable = environ; *variable; variable++)
+    list[count++] = variable;
+    for (char **inherited = environ; *inherited; inherited++)
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-            if (text_starts_with(*variable, names[i]))
-                list[count++] = *variable;
+            if (text_starts_with(*inherited, names[i]))
+                list[count++] = *inherited;
     return list;
 }
 
 static int stdio_link_start(struct stdio_link *link, struct process_host *host,
                             const struct server_settings *settings, int input, struct error *err)
 {
-    AUTO_FREE char *program = stdio_link_find_program(settings->directory, settings->command[0]);
-    AUTO_FREE const char **variables = stdio_link_list_variables(settings);
+    AUTO_FREE char *program = stdio_link_find_program(settings, settings->command[0]);
+    AUTO_FREE char *variable = memory_format("PATH=%s", settings->path);
+    AUTO_FREE const char **variables = stdio_link_list_variables(settings, variable);
     char *first = settings->command[0];
     int ret;
 

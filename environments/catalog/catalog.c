@@ -26,6 +26,8 @@ struct catalog {
     char *proxy;                       /* the same */
     char *directory;                   /* owned */
     struct script_places written;      /* by scripts of all environments */
+    struct script_places kept;         /* see catalog_keep_from() */
+    struct script_places guarded;      /* see catalog_guard() */
     struct environment **environments; /* owned, with its members */
     size_t count;
     struct venv_sweep sweep;      /* removes what a killed server has left of venvs */
@@ -81,7 +83,19 @@ static void catalog_find_written(struct catalog *catalog)
                           (const char *const *)environment->settings.sandbox.write);
         memory_free_strings(own);
         environment->written = &catalog->written;
+        environment->kept = &catalog->kept;
     }
+}
+
+void catalog_keep_from(struct catalog *catalog, const char *const *paths)
+{
+    script_places_add(&catalog->kept, paths);
+}
+
+void catalog_guard(struct catalog *catalog, const char *const *paths)
+{
+    script_places_deinit(&catalog->guarded);
+    script_places_add(&catalog->guarded, paths);
 }
 
 void catalog_work_in(struct catalog *catalog, const char *directory)
@@ -159,6 +173,8 @@ void catalog_free(struct catalog *catalog)
     free(catalog->proxy);
     free(catalog->directory);
     script_places_deinit(&catalog->written);
+    script_places_deinit(&catalog->kept);
+    script_places_deinit(&catalog->guarded);
     free(catalog);
 }
 
@@ -280,6 +296,7 @@ static struct environment_recipe catalog_recipe(const struct catalog *catalog, c
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
         .written = &catalog->written,
+        .kept = &catalog->kept,
         .nodes = catalog->settings.nodes,
     };
 }
@@ -400,6 +417,9 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
     for (size_t i = 0; i < catalog->count; i++)
         if (catalog->environments[i])
             catalog_retire(catalog, STEAL_PTR(catalog->environments[i]));
+    script_places_deinit(&catalog->guarded);
+    catalog->guarded = next->guarded;
+    next->guarded = (struct script_places){0};
     next->environments = catalog->environments;
     next->count = catalog->count;
     catalog->environments = environments;
@@ -551,7 +571,11 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err)
 {
-    const struct exposure_writers configured = {catalog->environments, catalog->count};
+    const struct exposure_writers configured = {
+        .environments = catalog->environments,
+        .count = catalog->count,
+        .guarded = catalog->guarded.paths,
+    };
     struct environment *environment =
         catalog_settle_definition(catalog, owner, definition, rules, err);
 

@@ -33,6 +33,13 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* From now on all scripts work in DIRECTORY, a real path. */
 void catalog_work_in(struct catalog *catalog, const char *directory);
 
+/* PATHS, which lie directly in that directory, are only read by scripts. NULL-terminated. */
+void catalog_keep_from(struct catalog *catalog, const char *const *paths);
+
+/* No environment that a call defines can change PATHS, which the server executes or reads, or which
+ * lead there. They take the place of earlier ones. NULL-terminated. */
+void catalog_guard(struct catalog *catalog, const char *const *paths);
+
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 
