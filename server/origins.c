@@ -42,6 +42,8 @@ static void origins_add(struct origins *origins, char *pointer, char *path, cons
 /* PATH as it is seen from FOLDER. Owned by the caller. */
 static char *origins_absolute(const char *folder, const char *path)
 {
+    if (text_starts_with(path, "./"))
+        path += 2;
     return *path == '/' ? memory_copy_string(path) : memory_format("%s/%s", folder, path);
 }
 

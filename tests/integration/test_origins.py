@@ -1,0 +1,379 @@
+"""What the server executes or believes lies where no script writes: servers of tools run outside of the sandbox, with the
+operator's secrets, and the configuration says what is executed."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+
+import client
+import leftovers
+import plain_user
+import pytest
+
+PYEXECD = os.environ["PYEXECD"]
+UPSTREAM = str(pathlib.Path(__file__).with_name("tools_upstream.py"))
+PYTHON = "/usr/bin/python3"
+ECHO = "import tools; print(tools.t.echo(a=1))"
+KEPT = "from the operator"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A user whose project is the current directory, and WORK a folder in which scripts work."""
+    plain_user.become(monkeypatch, tmp_path)
+    for name in ("work", "other", "project"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def honest(path):
+    """A program that is a server of tools."""
+    return program(path, f"#!/bin/sh\nexec {PYTHON} {UPSTREAM}\n")
+
+
+def evil(place):
+    """The text of a program that tells that it has been outside of a sandbox."""
+    return f"#!/bin/sh\ntouch {place}/escaped\nexec {PYTHON} {UPSTREAM}\n"
+
+
+def planting(path, text):
+    """Code that puts TEXT at PATH as a program, if it can."""
+    return f"import os\npath, text = {str(path)!r}, {text!r}\ntry:\n    os.makedirs(os.path.dirname(path), exist_ok=True)\n" \
+           "    if os.path.lexists(path): os.unlink(path)\n    open(path, 'w').write(text)\n    os.chmod(path, 0o755)\n" \
+           "except OSError as error:\n    print(error)\n"
+
+
+def configured(tool, **more):
+    held = {"type": "system", "isolation": "sandbox", "tools": ["t"], **more.pop("held", {})}
+    return {"tools": {"t": {"approval": "never", **tool}}, "environments": {"held": held}, **more}
+
+
+def write(path, config):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(config, indent=1))
+    path.chmod(0o600)
+    return path
+
+
+def check(path):
+    result = subprocess.run([PYEXECD, "--check-config", "--config", path], capture_output=True, text=True, timeout=120)
+    return result.returncode, result.stderr
+
+
+def run(*words, **more):
+    return subprocess.run([PYEXECD, *map(str, words)], capture_output=True, text=True, timeout=240,
+                          **{"stdin": subprocess.DEVNULL, **more})
+
+
+# In a server
+
+def attack(place, config, path):
+    """A script of a server with CONFIG plants a program at PATH, and ends the server of tools; then that is started again.
+    Returns what it said."""
+    end = "import tools\ntry:\n    tools.t.die()\nexcept tools.ToolError:\n    pass\n"
+    with client.Server(config=config) as server:
+        server.initialize()
+        for code in (planting(path, evil(place)) + end, ECHO):
+            result = server.call_tool("run_python", {"code": code}, timeout=240)
+        assert not (place / "escaped").exists()
+        return result["structuredContent"]["stdout"]
+
+
+@pytest.mark.parametrize("folder", ["work/later/bin", "link/bin", "work", "other"])
+def test_no_program_is_found_in_a_folder_of_path_where_scripts_write(place, monkeypatch, folder):
+    """Neither where the folder is not there yet, nor behind a link."""
+    (place / "link").symlink_to(place / "work")
+    honest(place / "own/helper")
+    monkeypatch.setenv("PATH", f"{place}/{folder}:{place}/own:/usr/bin:/bin")
+    config = configured({"command": ["helper"]}, working_directory=str(place / "work"), held={"write": [str(place / "other")]})
+    assert attack(place, config, place / folder.replace("link", "work") / "helper") == "{'a': 1}\n"
+
+
+def test_what_a_server_of_tools_starts_itself_is_not_found_there_either(place, monkeypatch):
+    """As `npx` starts `node`."""
+    program(place / "own/helper", "#!/bin/sh\nexec inner\n")
+    honest(place / "own/inner")
+    monkeypatch.setenv("PATH", f"{place}/work/bin:{place}/own:/usr/bin:/bin")
+    config = configured({"command": ["helper"]}, working_directory=str(place / "work"))
+    assert attack(place, config, place / "work/bin/inner") == "{'a': 1}\n"
+
+
+def test_a_server_of_tools_reads_what_scripts_write(place):
+    """Data: only code is refused."""
+    (place / "work/data.txt").write_text("1")
+    config = configured({"command": [PYTHON, UPSTREAM, str(place / "work"), f"--file={place}/work/data.txt"],
+                         "environment": {"DATA": str(place / "work")}}, working_directory=str(place / "work"))
+    with client.Server(config=config) as server:
+        server.initialize()
+        assert server.call_tool("run_python", {"code": ECHO}, timeout=240)["structuredContent"]["stdout"] == "{'a': 1}\n"
+
+
+# Where the configuration lies in PLACE: a tool, the key to blame, and the path that is told.
+TOOLS = {
+    "a program": ({"command": ["{}/work/.venv/bin/python", "-m", "server"]}, "command.0", "work/.venv/bin/python"),
+    "a relative program": ({"command": ["./work/server"]}, "command.0", "work/server"),
+    "a program behind a link": ({"command": ["{}/link/server"]}, "command.0", "link/server"),
+    "a program on PATH that is a link": ({"command": ["linked"]}, "command.0", "own/linked"),
+    "a program that only scripts have": ({"command": ["theirs"]}, "command.0", "work/theirs"),
+    "a script": ({"command": [PYTHON, "{}/work/server.py"]}, "command.1", "work/server.py"),
+    "a script that is not there yet": ({"command": ["node", "work/later/index.mjs"]}, "command.1", "work/later/index.mjs"),
+    "a program of another one": ({"command": ["/usr/bin/env", "{}/work/theirs"]}, "command.1", "work/theirs"),
+    "a project": ({"command": ["/usr/bin/uv", "run", "--directory", "{}/work", "server"]}, "command.3", "work"),
+    "a package": ({"command": ["uvx", "--from={}/work", "server"]}, "command.1", "work"),
+    "a variable": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:{}/work/lib"}},
+                   "environment.PYTHONPATH", "work/lib"),
+    "a socket": ({"url": "unix://{}/work/socket#/mcp"}, "url", "work/socket"),
+}
+
+
+def filled(value, place):
+    return json.loads(json.dumps(value).replace("{}", str(place)))
+
+
+def told(stderr, path, pointer):
+    """The lines of STDERR about POINTER, each with its place in the file."""
+    return [line for line in stderr.splitlines() if line.startswith(f"{path}:") and f": {pointer}: " in line]
+
+
+@pytest.mark.parametrize("way", ["working_directory", "write", "volumes"])
+@pytest.mark.parametrize("case", TOOLS)
+def test_a_server_of_tools_in_a_place_of_scripts_is_refused(place, monkeypatch, case, way):
+    tool, key, path = TOOLS[case]
+    (place / "link").symlink_to(place / "work")
+    honest(place / "work/theirs")
+    (place / "own").mkdir()
+    (place / "own/linked").symlink_to(place / "work/theirs")
+    monkeypatch.setenv("PATH", f"{place}/work:{place}/own:/usr/bin:/bin")
+    config = configured(filled(tool, place))
+    if way == "working_directory":
+        config[way] = str(place / "work")
+    elif way == "write":
+        config["environments"]["held"][way] = [str(place / "work")]
+    else:
+        config["environments"]["c"] = {"type": "docker", "image": "x", "volumes": {str(place / "work"): {"path": "/d", "mode": "rw"}}}
+        config["default_environment"] = "held"
+    status, stderr = check(write(place / "config.yaml", config))
+    lines = told(stderr, place / "config.yaml", f"tools.t.{key}")
+    assert status == 78 and lines, stderr
+    assert f"{place}/{path} is reached through {place}/work, where scripts can write" in lines[0]
+    assert "keep the one outside of the other" in lines[0]
+
+
+# The same for what else the server executes or believes.
+OTHERS = {
+    "a launcher": ({"nodes": {"n": {"launcher": ["{}/work/launch", "pyexecd", "node"]}}}, "nodes.n.launcher.0"),
+    "a launcher on PATH": ({"nodes": {"n": {"launcher": ["ssh", "h", "pyexecd", "node"]}}}, "nodes.n.launcher.0"),
+    "settings of a launcher": ({"nodes": {"n": {"launcher": ["/usr/bin/ssh", "-F", "{}/work/ssh_config", "h"]}}},
+                               "nodes.n.launcher.2"),
+    "tokens": ({"token_file": "{}/work/tokens"}, "token_file"),
+    "a certificate": ({"tls": {"certificate": "{}/work/c.pem", "key": "/etc/k.pem"}}, "tls.certificate"),
+    "a key": ({"tls": {"certificate": "/etc/c.pem", "key": "{}/work/k.pem"}}, "tls.key"),
+    "the key of replicas": ({"replicas": {"self": "a", "all": {n: f"https://{n}.example.org/mcp" for n in "ab"}, "key_file": "{}/work/key"}},
+                            "replicas.key_file"),
+    "an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "unix://{}/work/engine.sock"}}},
+                  "environments.c.host"),
+    "the authority of an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "tcp://e:2376",
+                                                           "tls": {"ca_file": "{}/work/ca.pem"}}}},
+                                   "environments.c.tls.ca_file"),
+    "a build": ({"environments": {"c": {"type": "docker", "dockerfile": "{}/work/Dockerfile"}}}, "environments.c.dockerfile"),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_the_server_executes_or_believes_is_not_in_a_place_of_scripts(place, monkeypatch, case):
+    more, pointer = OTHERS[case]
+    monkeypatch.setenv("PATH", f"{place}/work/bin:/usr/bin:/bin")
+    (place / "work/Dockerfile").write_text("FROM x\n")
+    config = filled(more, place)
+    held = {"held": {"type": "system", "isolation": "sandbox", "write": [str(place / "work")]}}
+    config["environments"] = {**held, **config.get("environments", {})}
+    config["default_environment"] = "held"
+    status, stderr = check(write(place / "config.yaml", config))
+    assert status == 78 and told(stderr, place / "config.yaml", pointer), stderr
+    config["environments"]["held"]["write"] = [str(place / "other")]
+    assert "where scripts can write" not in check(write(place / "config.yaml", config))[1]
+
+
+@pytest.mark.parametrize("key", ["working_directory", "environments.held.write"])
+@pytest.mark.parametrize("name", ["work/config.yaml", "work/deep/config.yaml", "config.yaml"])
+def test_the_configuration_lies_where_no_script_writes(place, key, name):
+    """Behind a link neither."""
+    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}}
+    if key == "working_directory":
+        config[key] = str(place / "work")
+    else:
+        config["environments"]["held"]["write"] = [str(place / "work")]
+    path = write(place / name, config)
+    if name == "config.yaml":
+        path.rename(place / "work/real.yaml")
+        path.symlink_to("work/real.yaml")
+    status, stderr = check(path)
+    assert status == 78 and told(stderr, path, key) and f"{path} lies or leads there ({place}/work)" in stderr, stderr
+    config["environments"]["held"]["isolation"] = "none"
+    config["environments"]["held"].pop("write", None)
+    assert check(write(place / "plain.yaml", config))[0] == 0
+
+
+def test_scripts_without_isolation_have_the_rights_of_the_user(place):
+    """What they can change anyway is not refused."""
+    config = configured({"command": [str(honest(place / "work/server"))]}, working_directory=str(place / "work"),
+                        held={"isolation": "none"})
+    assert check(write(place / "config.yaml", config)) == (0, "")
+
+
+def test_a_reload_refuses_it_as_well(place):
+    good = configured({"command": [PYTHON, UPSTREAM]}, working_directory=str(place / "work"))
+    with client.Server(config=good) as server:
+        server.initialize()
+        path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
+        write(path, configured({"command": [str(place / "work/server")]}, working_directory=str(place / "work")))
+        server.process.send_signal(signal.SIGHUP)
+        leftovers.until(lambda: "where scripts can write" in server.stderr())
+        assert told(server.stderr(), path, "tools.t.command.0") or "tools.t.command.0" in server.stderr(), server.stderr()
+        assert server.call_tool("run_python", {"code": ECHO}, timeout=240)["structuredContent"]["stdout"] == "{'a': 1}\n"
+
+
+def test_no_call_defines_an_environment_into_which_a_server_of_tools_leads(place):
+    """Packages of a model, in the virtual environment that the server of tools is started from."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "servers"], check=True)
+    config = configured({"command": [str(place / "servers/bin/python"), UPSTREAM]},
+                        callers={"define_environments": True, "allowed_paths": [str(place)]})
+    definition = {"type": "venv", "venv_path": str(place / "servers"), "pip_packages": ["gadget"]}
+    with client.Server(config=config) as server:
+        server.initialize()
+        answer = server.call_tool("run_python", {"code": "1", "environment_definition": definition}, timeout=240)
+        text = answer["content"][0]["text"]
+        assert answer["isError"] and "scripts could change what the server itself executes or reads" in text, text
+
+
+# In the folder in which a command is typed
+
+def project(place, tool=None, **more):
+    """A project with a configuration, as its owner runs scripts there."""
+    return write(place / "project/pyexecd.yaml", configured(tool or {"command": [PYTHON, UPSTREAM]}, **more))
+
+
+SPOIL = """
+import os
+for change in (lambda: open("pyexecd.yaml", "a"), lambda: os.remove("pyexecd.yaml"), lambda: os.rename("pyexecd.yaml", "x"),
+               lambda: os.link("pyexecd.yaml", "y"), lambda: os.rename("/etc/hostname", "pyexecd.yaml"),
+               lambda: os.chmod("pyexecd.yaml", 0o666), lambda: os.truncate("pyexecd.yaml", 0)):
+    try:
+        change()
+        print("spoilt")
+    except OSError:
+        pass
+open("out.csv", "w").write("1")
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["-w", "."]])
+def test_a_script_works_in_a_project_and_leaves_its_configuration(place, words):
+    path = project(place)
+    text = path.read_text()
+    result = run("run", *words, "--config", "pyexecd.yaml", "-c", SPOIL + ECHO)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "{'a': 1}\n", "")
+    assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_call_and_a_map_leave_it_as_well(place):
+    path = project(place)
+    text = path.read_text()
+    call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": SPOIL + ECHO}})
+    result = run("call", "-w", ".", "--config", "pyexecd.yaml", input=call, stdin=None)
+    assert result.returncode == 0 and "{'a': 1}" in result.stdout and "spoilt" not in result.stdout, result
+    (place / "project/each.py").write_text(f"def main(input):\n    exec({SPOIL!r})\n")
+    result = run("map", "--config", "pyexecd.yaml", "each.py", input="1\n2\n", stdin=None)
+    assert result.returncode == 0 and "spoilt" not in result.stdout, result
+    assert path.read_text() == text
+
+
+PLANTED = {
+    "a module": ([PYTHON, "-m", "upstream_module"], "upstream_module.py", None),
+    "settings of npm, and the like": ([PYTHON, "-c", "import os; assert not os.path.exists('.npmrc'); "
+                                       f"exec(open({UPSTREAM!r}).read())"], ".npmrc", "{'a': 1}"),
+}
+
+
+@pytest.mark.parametrize("case", PLANTED)
+def test_a_server_of_tools_does_not_begin_where_a_script_works(place, case):
+    command, name, shown = PLANTED[case]
+    project(place, {"command": command})
+    text = f"import os, sys\nopen({str(place / 'escaped')!r}, 'w')\n"
+    plant = f"open({name!r}, 'w').write({text!r})\n"
+    for code in (plant, ECHO):
+        result = run("run", "--config", "pyexecd.yaml", "-c", code)
+    assert not (place / "escaped").exists() and os.path.exists(name), result
+    assert shown is None or result.stdout == f"{shown}\n", result
+
+
+def test_modules_of_the_operator_are_found(place):
+    (place / "own").mkdir()
+    (place / "own/upstream_module.py").write_text(pathlib.Path(UPSTREAM).read_text())
+    project(place, {"command": [PYTHON, "-m", "upstream_module"], "environment": {"PYTHONPATH": str(place / "own")}})
+    result = run("run", "--config", "pyexecd.yaml", "-c", ECHO)
+    assert (result.stdout, result.stderr) == ("{'a': 1}\n", "")
+
+
+IN_PROJECT = {
+    "a virtual environment": ["{}/project/.venv/bin/python", UPSTREAM],
+    "a relative program": ["./server"],
+    "a relative script": [PYTHON, "server.py"],
+    "the folder": [PYTHON, UPSTREAM, "."],
+}
+
+
+@pytest.mark.parametrize("case", IN_PROJECT)
+def test_a_server_of_tools_in_the_project_is_told(place, case):
+    """The script works in a temporary directory, or where it is to work there, not at all."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", ".venv"], check=True)
+    honest(place / "project/server")
+    (place / "project/server.py").write_text(pathlib.Path(UPSTREAM).read_text())
+    project(place, {"command": filled(IN_PROJECT[case], place)})
+    code = planting(place / "project/.venv/bin/python", evil(place)) + planting(place / "project/server", evil(place)) + ECHO
+    result = run("run", "--config", "pyexecd.yaml", "-c", code)
+    assert "(tools/t/command/" in result.stderr and "the script works in" in result.stderr, result
+    assert result.stdout.endswith("{'a': 1}\n") and not (place / "escaped").exists(), result
+    result = run("run", "-w", ".", "--config", "pyexecd.yaml", "-c", code)
+    assert result.returncode == 64 and "let it work in another directory" in result.stderr, result
+
+
+def test_a_configuration_that_is_a_link_cannot_be_kept(place):
+    project(place).rename(place / "own.yaml")
+    os.symlink(place / "own.yaml", "pyexecd.yaml")
+    result = run("run", "--config", "pyexecd.yaml", "-c", SPOIL)
+    assert f"{place}/project/pyexecd.yaml is reached through {place}/project" in result.stderr and os.listdir() == ["pyexecd.yaml"]
+    assert run("run", "-w", ".", "--config", "pyexecd.yaml", "-c", SPOIL).returncode == 64
+    assert os.path.islink("pyexecd.yaml")
+
+
+def test_the_folder_of_a_configuration_is_kept_whole(place):
+    project(place).parent.joinpath("settings").mkdir()
+    os.rename("pyexecd.yaml", "settings/pyexecd.yaml")
+    code = "import os\nfor change in (lambda: os.rename('settings', 'x'), lambda: open('settings/new', 'w')):\n" \
+           "    try:\n        change(); print('spoilt')\n    except OSError:\n        pass\nopen('out', 'w')\n"
+    result = run("run", "--config", "settings/pyexecd.yaml", "-c", code + ECHO)
+    assert (result.stdout, result.stderr) == ("{'a': 1}\n", "") and sorted(os.listdir()) == ["out", "settings"]
+
+
+def test_a_configuration_that_is_not_there_yet_is_not_made(place):
+    """`~/.config/pyexecd/config.yaml` would be read the next time."""
+    (place / "home/.config").mkdir()
+    os.chdir(place / "home/.config")
+    code = "import os\nos.makedirs('pyexecd'); open('pyexecd/config.yaml', 'w')\n"
+    result = run("run", "-c", code)
+    assert "the script works in" in result.stderr and os.listdir() == [], result
+    assert run("run", "-w", ".", "-c", code).returncode == 64
