@@ -113,7 +113,7 @@ static void origin_checks_state(const struct origins *origins, const struct cata
     }
 }
 
-/* What leads to programs is guarded, too. */
+/* Programs are found in the folder of the configuration and in those of PATH. */
 static void origin_checks_guard(const struct origins *origins, struct catalog *catalog,
                                 const struct config *config)
 {
@@ -153,8 +153,7 @@ void origin_checks(struct catalog *catalog, struct config *config)
 
 /* One directory */
 
-/* What lies in it can be mounted read-only where a mount is: in a container, or in a root of its
- * own. */
+/* A mount can make an entry of the directory read-only in a container, and in a root of its own. */
 static bool origin_checks_can_keep(const struct environment *environment)
 {
     const struct process_sandbox all = {0};

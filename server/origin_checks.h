@@ -13,12 +13,13 @@ struct script_places;
  * calls. Deinitialized by the caller. */
 struct script_places origin_checks_places(const struct catalog *catalog);
 
-/* Complains in CONFIG about each origin that is reached through one of them. No environment that a
+/* Complains in CONFIG about each origin that is reached through such a place. No environment that a
  * call defines will be given one (catalog_guard()). */
 void origin_checks(struct catalog *catalog, struct config *config);
 
-/* Whether scripts of ENVIRONMENT may work in DIRECTORY, a real path, beside the origins of CONFIG.
- * Those that can be kept from them there are added to RET_KEPT. -1 with ERROR_USAGE. */
+/* Whether scripts of ENVIRONMENT may work in DIRECTORY, a real path, although origins of CONFIG are
+ * reached through it. RET_KEPT gets the entries of DIRECTORY that scripts must only read there. -1
+ * with ERROR_USAGE. */
 int origin_checks_directory(const struct catalog *catalog, const struct config *config,
                             const struct environment *environment, const char *directory,
                             struct script_places *ret_kept, struct error *err);

@@ -24,7 +24,7 @@
 static const char RUNS[] = "run programs of theirs outside of the sandbox";
 static const char ANSWERS[] = "get what the server sends there, and answer it";
 
-/* What is being listed. */
+/* One look through a configuration. */
 struct origin_search {
     struct origins *found;
     const struct script_places *places; /* borrowed */
@@ -304,8 +304,8 @@ static void origins_add_environments(struct origin_search *search, const json_t 
 
 /* The server's own */
 
-/* The file, or the one that would be read if it were there. What was handed over as /dev/stdin is
- * not read again. */
+/* Adds the file; without one, the file that would be read if it were there. A configuration on
+ * standard input is not read again. */
 static void origins_add_configuration(struct origins *origins, const struct config *config)
 {
     AUTO_FREE char *folder = origins_folder(config);
@@ -324,7 +324,7 @@ static void origins_add_configuration(struct origins *origins, const struct conf
 static void origins_add_own(struct origins *origins, const struct config *config)
 {
     static const char *const programs[] = {SERVICE_RUNNER, SERVICE_CORE, SERVICE_CONTAINER_INIT,
-                                           SERVICE_PROXY};
+                                           SERVICE_PROXY, SERVICE_PICTURE};
 
     origins_add_configuration(origins, config);
     origins_add(origins, NULL, realpath("/proc/self/exe", NULL), RUNS);

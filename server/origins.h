@@ -1,9 +1,10 @@
 /* The files of this machine that the server itself executes, or believes: its configuration, its
  * own programs, the programs of `tools` and of nodes, tokens, keys and sockets.
  *
- * Whoever can change one of them has the rights of the server's user, outside of any sandbox. So
- * none may be reached through a place where scripts can write. python_origins.h is the same for the
- * Pythons of scripts. */
+ * A script that changes such a file gets the rights of the server's user, outside of any sandbox.
+ * So none may be reached through a place where scripts can write. python_origins.h is the same for
+ * the Pythons of scripts.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@ struct config;
 struct script_places;
 
 struct origin {
-    char *pointer;    /* owned: to the key that names it; NULL: it is not for that key to move */
+    char *pointer;    /* owned: to the key that names it; NULL: no key does */
     char *path;       /* owned: an absolute path; there may be nothing */
     const char *harm; /* static storage: what scripts would do there */
 };
@@ -33,9 +34,9 @@ void origins_deinit(struct origins *origins);
  */
 bool origin_is_reached(const struct origin *origin, const char *place);
 
-/* The entry of PLACE that has ORIGIN, which is reached through PLACE: while that entry cannot be
- * changed, ORIGIN cannot either. Only what is in use before a script begins can be kept so. Owned
- * by the caller; NULL: there is none. */
+/* The entry of PLACE through which ORIGIN is reached: while nobody changes that entry, nobody
+ * changes ORIGIN. Owned by the caller. NULL: there is none, or ORIGIN is a server's or node's,
+ * which may load more than one file. */
 char *origin_find_entry(const struct origin *origin, const char *place);
 
 /* The folder of the file of CONFIG, where the relative paths of `tools` begin. Owned by the caller.

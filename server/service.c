@@ -35,8 +35,7 @@
 #include <unistd.h>
 
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
-#define DRAIN_SECONDS  4.5
-#define PICTURE_HELPER "pyexecd-picture"
+#define DRAIN_SECONDS 4.5
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -397,7 +396,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     *service = (struct service){
         .loop = loop_new(),
         .config = config,
-        .picture_helper = service_find_companion(PICTURE_HELPER),
+        .picture_helper = service_find_companion(SERVICE_PICTURE),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)

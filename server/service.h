@@ -45,6 +45,7 @@ struct service {
 #define SERVICE_CORE           "pyexecd-core.so"
 #define SERVICE_CONTAINER_INIT "pyexecd-init"
 #define SERVICE_PROXY          "pyexecd-proxy"
+#define SERVICE_PICTURE        "pyexecd-picture"
 
 /* The path of NAME: beside this program, as in a build directory, or in the tree installed with it,
  * even if that was moved; else at its configured place. Owned by the caller. */

@@ -4,10 +4,9 @@ operator's secrets, and the configuration says what is executed."""
 import json
 import os
 import pathlib
+import shutil
 import signal
-import socket
 import subprocess
-import sys
 
 import client
 import leftovers
@@ -295,7 +294,7 @@ def test_a_call_and_a_map_leave_it_as_well(place):
     call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": SPOIL + ECHO}})
     result = run("call", "-w", ".", "--config", "pyexecd.yaml", input=call, stdin=None)
     assert result.returncode == 0 and "{'a': 1}" in result.stdout and "spoilt" not in result.stdout, result
-    (place / "project/each.py").write_text(f"def main(input):\n    exec({SPOIL!r})\n")
+    (place / "project/each.py").write_text(f"def main(input):\n    exec({SPOIL!r}, {{}})\n")
     result = run("map", "--config", "pyexecd.yaml", "each.py", input="1\n2\n", stdin=None)
     assert result.returncode == 0 and "spoilt" not in result.stdout, result
     assert path.read_text() == text
@@ -367,6 +366,19 @@ def test_the_folder_of_a_configuration_is_kept_whole(place):
            "    try:\n        change(); print('spoilt')\n    except OSError:\n        pass\nopen('out', 'w')\n"
     result = run("run", "--config", "settings/pyexecd.yaml", "-c", code + ECHO)
     assert (result.stdout, result.stderr) == ("{'a': 1}\n", "") and sorted(os.listdir()) == ["out", "settings"]
+
+
+def test_the_programs_of_a_server_that_is_installed_in_the_project_are_kept(place):
+    """As `uv add pyexecd` installs it there."""
+    (place / "project/.venv/bin").mkdir(parents=True)
+    for path in pathlib.Path(PYEXECD).parent.glob("pyexecd*"):
+        if path.is_file():
+            shutil.copy2(path, place / "project/.venv/bin")
+    code = "import os\nfor change in (lambda: os.rename('.venv', 'x'), lambda: open('.venv/bin/pyexecd-runner', 'r+b'),\n" \
+           "               lambda: os.unlink('.venv/bin/pyexecd')):\n" \
+           "    try:\n        change(); print('spoilt')\n    except OSError:\n        pass\nopen('out', 'w')\n"
+    result = subprocess.run([".venv/bin/pyexecd", "run", "-c", code], capture_output=True, text=True, timeout=240)
+    assert (result.stdout, result.stderr) == ("", "") and sorted(os.listdir()) == [".venv", "out"]
 
 
 def test_a_configuration_that_is_not_there_yet_is_not_made(place):

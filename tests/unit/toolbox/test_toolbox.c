@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "tests/unit/environments/workbench.h"
 #include "tests/unit/transport/turning.h"
+#include "toolbox/server_settings.h"
 
 #include <dirent.h>
 #include <setjmp.h>
