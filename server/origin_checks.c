@@ -113,7 +113,7 @@ static void origin_checks_state(const struct origins *origins, const struct cata
     }
 }
 
-/* Programs are found in the folder of the configuration and in those of PATH. */
+/* Programs lie in the folders of PATH, and modules beside the configuration. */
 static void origin_checks_guard(const struct origins *origins, struct catalog *catalog,
                                 const struct config *config)
 {
