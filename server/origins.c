@@ -8,11 +8,11 @@
 #include "environments/interpreter/script_places.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/real_path.h"
+#include "server/companions.h"
 #include "server/configuration/config.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/yaml_tree.h"
 #include "server/program_words.h"
-#include "server/service.h"
 #include "toolbox/secrets.h"
 
 #include <limits.h>
@@ -323,13 +323,14 @@ static void origins_add_configuration(struct origins *origins, const struct conf
 
 static void origins_add_own(struct origins *origins, const struct config *config)
 {
-    static const char *const programs[] = {SERVICE_RUNNER, SERVICE_CORE, SERVICE_CONTAINER_INIT,
-                                           SERVICE_PROXY, SERVICE_PICTURE};
+    static const char *const programs[] = {COMPANION_RUNNER, COMPANION_CORE,
+                                           COMPANION_CONTAINER_INIT, COMPANION_PROXY,
+                                           COMPANION_PICTURE};
 
     origins_add_configuration(origins, config);
     origins_add(origins, NULL, realpath("/proc/self/exe", NULL), RUNS);
     for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-        origins_add(origins, NULL, service_find_companion(programs[i]), RUNS);
+        origins_add(origins, NULL, companions_find(programs[i]), RUNS);
 }
 
 char *origins_folder(const struct config *config)

@@ -19,6 +19,7 @@
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "schemas/schemas.h"
+#include "server/companions.h"
 #include "server/configuration/config.h"
 #include "server/configuration/sandbox_checks.h"
 #include "server/functions_file.h"
@@ -29,10 +30,8 @@
 #include "server/tool_servers.h"
 #include "toolbox/toolbox.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
 #define DRAIN_SECONDS 4.5
@@ -159,25 +158,6 @@ struct caller_rules *service_open_rules(struct config *config, const char *start
     return rules;
 }
 
-char *service_find_companion(const char *name)
-{
-    static const char *const places[] = {"", "../libexec/pyexecd/"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    const char *slash;
-
-    program[length > 0 ? length : 0] = '\0';
-    slash = strrchr(program, '/');
-    for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
-        AUTO_FREE char *found =
-            memory_format("%.*s/%s%s", (int)(slash - program), program, places[i], name);
-
-        if (access(found, X_OK) == 0)
-            return STEAL_PTR(found);
-    }
-    return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
-}
-
 /* Warns once for each missing feature, when it is noticed. A limit that holds by other means is no
  * warning: it would stand before each result of an ordinary user. */
 static void service_on_missing(void *data, const char *what)
@@ -198,8 +178,8 @@ static bool service_is_best_effort(const json_t *tree)
 
 static int open_host(struct service *service, const json_t *tree, struct error *err)
 {
-    AUTO_FREE char *runner = service_find_companion(SERVICE_RUNNER);
-    AUTO_FREE char *core = service_find_companion(SERVICE_CORE);
+    AUTO_FREE char *runner = companions_find(COMPANION_RUNNER);
+    AUTO_FREE char *core = companions_find(COMPANION_CORE);
 
     service->host = process_host_new(
         &(struct process_host_settings){
@@ -341,8 +321,8 @@ static int open_catalog(struct service *service, struct config *config, const ch
                         struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
-    AUTO_FREE char *container_init = service_find_companion(SERVICE_CONTAINER_INIT);
-    AUTO_FREE char *proxy = service_find_companion(SERVICE_PROXY);
+    AUTO_FREE char *container_init = companions_find(COMPANION_CONTAINER_INIT);
+    AUTO_FREE char *proxy = companions_find(COMPANION_PROXY);
 
     if (!state)
         return -1;
@@ -396,7 +376,7 @@ int service_open(struct service *service, struct config *config, enum service_ke
     *service = (struct service){
         .loop = loop_new(),
         .config = config,
-        .picture_helper = service_find_companion(SERVICE_PICTURE),
+        .picture_helper = companions_find(COMPANION_PICTURE),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)

@@ -40,17 +40,6 @@ struct service {
     char *start;             /* see service_find_start */
 };
 
-/* Programs and a library beside this program. */
-#define SERVICE_RUNNER         "pyexecd-runner"
-#define SERVICE_CORE           "pyexecd-core.so"
-#define SERVICE_CONTAINER_INIT "pyexecd-init"
-#define SERVICE_PROXY          "pyexecd-proxy"
-#define SERVICE_PICTURE        "pyexecd-picture"
-
-/* The path of NAME: beside this program, as in a build directory, or in the tree installed with it,
- * even if that was moved; else at its configured place. Owned by the caller. */
-char *service_find_companion(const char *name);
-
 /* The definition of the pool NAME of NODES, as a configuration has them; see node_pool_hold. New
  * reference. */
 json_t *service_node(const json_t *nodes, const char *name);
