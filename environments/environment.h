@@ -39,8 +39,9 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
-    const struct script_places *kept;    /* what scripts only read in their directory; or NULL */
-    struct nodes *nodes;                 /* where environments with a `node` are; or NULL */
+    const struct script_places
+        *kept;           /* entries of their directory that scripts only read; or NULL */
+    struct nodes *nodes; /* where environments with a `node` are; or NULL */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Where programs begin: in the folder of the configuration, or where scripts can write there, in an
- * empty one of the server's own. Owned by the caller. */
+/* Programs begin in the folder of the configuration; if scripts can write there, in an empty one of
+ * the server's own. Owned by the caller. */
 static char *tool_servers_folder(const struct config *config, const struct catalog *catalog,
                                  const struct script_places *places)
 {

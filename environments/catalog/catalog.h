@@ -33,7 +33,7 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* From now on all scripts work in DIRECTORY, a real path. */
 void catalog_work_in(struct catalog *catalog, const char *directory);
 
-/* PATHS, which lie directly in that directory, are only read by scripts. NULL-terminated. */
+/* Scripts only read PATHS, which lie directly in that directory. NULL-terminated. */
 void catalog_keep_from(struct catalog *catalog, const char *const *paths);
 
 /* No environment that a call defines can change PATHS, which the server executes or reads, or which

@@ -203,7 +203,7 @@ static void docker_site_add_script(json_t *mounts, const struct execution_reques
     json_array_append_new(mounts, docker_mount(request->code_file, script, false));
 }
 
-/* What scripts only read in DIRECTORY is laid over the workspace once more. */
+/* Lays the entries of DIRECTORY that scripts only read over the workspace. */
 static void docker_site_add_kept(const struct docker_site *site, json_t *mounts,
                                  const char *directory)
 {

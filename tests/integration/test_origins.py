@@ -22,9 +22,9 @@ KEPT = "from the operator"
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """A user whose project is the current directory, and WORK a folder in which scripts work."""
+    """A user whose project is the current directory, and WRITTEN a folder in which scripts work."""
     plain_user.become(monkeypatch, tmp_path)
-    for name in ("work", "other", "project"):
+    for name in ("written", "other", "project"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path
@@ -90,30 +90,30 @@ def attack(place, config, path):
         return result["structuredContent"]["stdout"]
 
 
-@pytest.mark.parametrize("folder", ["work/later/bin", "link/bin", "work", "other"])
+@pytest.mark.parametrize("folder", ["written/later/bin", "link/bin", "written", "other"])
 def test_no_program_is_found_in_a_folder_of_path_where_scripts_write(place, monkeypatch, folder):
     """Neither where the folder is not there yet, nor behind a link."""
-    (place / "link").symlink_to(place / "work")
+    (place / "link").symlink_to(place / "written")
     honest(place / "own/helper")
     monkeypatch.setenv("PATH", f"{place}/{folder}:{place}/own:/usr/bin:/bin")
-    config = configured({"command": ["helper"]}, working_directory=str(place / "work"), held={"write": [str(place / "other")]})
-    assert attack(place, config, place / folder.replace("link", "work") / "helper") == "{'a': 1}\n"
+    config = configured({"command": ["helper"]}, working_directory=str(place / "written"), held={"write": [str(place / "other")]})
+    assert attack(place, config, place / folder.replace("link", "written") / "helper") == "{'a': 1}\n"
 
 
 def test_what_a_server_of_tools_starts_itself_is_not_found_there_either(place, monkeypatch):
     """As `npx` starts `node`."""
     program(place / "own/helper", "#!/bin/sh\nexec inner\n")
     honest(place / "own/inner")
-    monkeypatch.setenv("PATH", f"{place}/work/bin:{place}/own:/usr/bin:/bin")
-    config = configured({"command": ["helper"]}, working_directory=str(place / "work"))
-    assert attack(place, config, place / "work/bin/inner") == "{'a': 1}\n"
+    monkeypatch.setenv("PATH", f"{place}/written/bin:{place}/own:/usr/bin:/bin")
+    config = configured({"command": ["helper"]}, working_directory=str(place / "written"))
+    assert attack(place, config, place / "written/bin/inner") == "{'a': 1}\n"
 
 
 def test_a_server_of_tools_reads_what_scripts_write(place):
     """Data: only code is refused."""
-    (place / "work/data.txt").write_text("1")
-    config = configured({"command": [PYTHON, UPSTREAM, str(place / "work"), f"--file={place}/work/data.txt"],
-                         "environment": {"DATA": str(place / "work")}}, working_directory=str(place / "work"))
+    (place / "written/data.txt").write_text("1")
+    config = configured({"command": [PYTHON, UPSTREAM, str(place / "written"), f"--file={place}/written/data.txt"],
+                         "environment": {"DATA": str(place / "written")}}, working_directory=str(place / "written"))
     with client.Server(config=config) as server:
         server.initialize()
         assert server.call_tool("run_python", {"code": ECHO}, timeout=240)["structuredContent"]["stdout"] == "{'a': 1}\n"
@@ -121,19 +121,19 @@ def test_a_server_of_tools_reads_what_scripts_write(place):
 
 # Where the configuration lies in PLACE: a tool, the key to blame, and the path that is told.
 TOOLS = {
-    "a program": ({"command": ["{}/work/.venv/bin/python", "-m", "server"]}, "command.0", "work/.venv/bin/python"),
-    "a relative program": ({"command": ["./work/server"]}, "command.0", "work/server"),
+    "a program": ({"command": ["{}/written/.venv/bin/python", "-m", "server"]}, "command.0", "written/.venv/bin/python"),
+    "a relative program": ({"command": ["./written/server"]}, "command.0", "written/server"),
     "a program behind a link": ({"command": ["{}/link/server"]}, "command.0", "link/server"),
     "a program on PATH that is a link": ({"command": ["linked"]}, "command.0", "own/linked"),
-    "a program that only scripts have": ({"command": ["theirs"]}, "command.0", "work/theirs"),
-    "a script": ({"command": [PYTHON, "{}/work/server.py"]}, "command.1", "work/server.py"),
-    "a script that is not there yet": ({"command": ["node", "work/later/index.mjs"]}, "command.1", "work/later/index.mjs"),
-    "a program of another one": ({"command": ["/usr/bin/env", "{}/work/theirs"]}, "command.1", "work/theirs"),
-    "a project": ({"command": ["/usr/bin/uv", "run", "--directory", "{}/work", "server"]}, "command.3", "work"),
-    "a package": ({"command": ["uvx", "--from={}/work", "server"]}, "command.1", "work"),
-    "a variable": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:{}/work/lib"}},
-                   "environment.PYTHONPATH", "work/lib"),
-    "a socket": ({"url": "unix://{}/work/socket#/mcp"}, "url", "work/socket"),
+    "a program that only scripts have": ({"command": ["theirs"]}, "command.0", "written/theirs"),
+    "a script": ({"command": [PYTHON, "{}/written/server.py"]}, "command.1", "written/server.py"),
+    "a script that is not there yet": ({"command": ["node", "written/later/index.mjs"]}, "command.1", "written/later/index.mjs"),
+    "a program of another one": ({"command": ["/usr/bin/env", "{}/written/theirs"]}, "command.1", "written/theirs"),
+    "a project": ({"command": ["/usr/bin/uv", "run", "--directory", "{}/written", "server"]}, "command.3", "written"),
+    "a package": ({"command": ["uvx", "--from={}/written", "server"]}, "command.1", "written"),
+    "a variable": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:{}/written/lib"}},
+                   "environment.PYTHONPATH", "written/lib"),
+    "a socket": ({"url": "unix://{}/written/socket#/mcp"}, "url", "written/socket"),
 }
 
 
@@ -150,53 +150,53 @@ def told(stderr, path, pointer):
 @pytest.mark.parametrize("case", TOOLS)
 def test_a_server_of_tools_in_a_place_of_scripts_is_refused(place, monkeypatch, case, way):
     tool, key, path = TOOLS[case]
-    (place / "link").symlink_to(place / "work")
-    honest(place / "work/theirs")
+    (place / "link").symlink_to(place / "written")
+    honest(place / "written/theirs")
     (place / "own").mkdir()
-    (place / "own/linked").symlink_to(place / "work/theirs")
-    monkeypatch.setenv("PATH", f"{place}/work:{place}/own:/usr/bin:/bin")
+    (place / "own/linked").symlink_to(place / "written/theirs")
+    monkeypatch.setenv("PATH", f"{place}/written:{place}/own:/usr/bin:/bin")
     config = configured(filled(tool, place))
     if way == "working_directory":
-        config[way] = str(place / "work")
+        config[way] = str(place / "written")
     elif way == "write":
-        config["environments"]["held"][way] = [str(place / "work")]
+        config["environments"]["held"][way] = [str(place / "written")]
     else:
-        config["environments"]["c"] = {"type": "docker", "image": "x", "volumes": {str(place / "work"): {"path": "/d", "mode": "rw"}}}
+        config["environments"]["c"] = {"type": "docker", "image": "x", "volumes": {str(place / "written"): {"path": "/d", "mode": "rw"}}}
         config["default_environment"] = "held"
     status, stderr = check(write(place / "config.yaml", config))
     lines = told(stderr, place / "config.yaml", f"tools.t.{key}")
     assert status == 78 and lines, stderr
-    assert f"{place}/{path} is reached through {place}/work, where scripts can write" in lines[0]
+    assert f"{place}/{path} is reached through {place}/written, where scripts can write" in lines[0]
     assert "keep the one outside of the other" in lines[0]
 
 
 # The same for what else the server executes or believes.
 OTHERS = {
-    "a launcher": ({"nodes": {"n": {"launcher": ["{}/work/launch", "pyexecd", "node"]}}}, "nodes.n.launcher.0"),
+    "a launcher": ({"nodes": {"n": {"launcher": ["{}/written/launch", "pyexecd", "node"]}}}, "nodes.n.launcher.0"),
     "a launcher on PATH": ({"nodes": {"n": {"launcher": ["ssh", "h", "pyexecd", "node"]}}}, "nodes.n.launcher.0"),
-    "settings of a launcher": ({"nodes": {"n": {"launcher": ["/usr/bin/ssh", "-F", "{}/work/ssh_config", "h"]}}},
+    "settings of a launcher": ({"nodes": {"n": {"launcher": ["/usr/bin/ssh", "-F", "{}/written/ssh_config", "h"]}}},
                                "nodes.n.launcher.2"),
-    "tokens": ({"token_file": "{}/work/tokens"}, "token_file"),
-    "a certificate": ({"tls": {"certificate": "{}/work/c.pem", "key": "/etc/k.pem"}}, "tls.certificate"),
-    "a key": ({"tls": {"certificate": "/etc/c.pem", "key": "{}/work/k.pem"}}, "tls.key"),
-    "the key of replicas": ({"replicas": {"self": "a", "all": {n: f"https://{n}.example.org/mcp" for n in "ab"}, "key_file": "{}/work/key"}},
+    "tokens": ({"token_file": "{}/written/tokens"}, "token_file"),
+    "a certificate": ({"tls": {"certificate": "{}/written/c.pem", "key": "/etc/k.pem"}}, "tls.certificate"),
+    "a key": ({"tls": {"certificate": "/etc/c.pem", "key": "{}/written/k.pem"}}, "tls.key"),
+    "the key of replicas": ({"replicas": {"self": "a", "all": {n: f"https://{n}.example.org/mcp" for n in "ab"}, "key_file": "{}/written/key"}},
                             "replicas.key_file"),
-    "an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "unix://{}/work/engine.sock"}}},
+    "an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "unix://{}/written/engine.sock"}}},
                   "environments.c.host"),
     "the authority of an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "tcp://e:2376",
-                                                           "tls": {"ca_file": "{}/work/ca.pem"}}}},
+                                                           "tls": {"ca_file": "{}/written/ca.pem"}}}},
                                    "environments.c.tls.ca_file"),
-    "a build": ({"environments": {"c": {"type": "docker", "dockerfile": "{}/work/Dockerfile"}}}, "environments.c.dockerfile"),
+    "a build": ({"environments": {"c": {"type": "docker", "dockerfile": "{}/written/Dockerfile"}}}, "environments.c.dockerfile"),
 }
 
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_what_the_server_executes_or_believes_is_not_in_a_place_of_scripts(place, monkeypatch, case):
     more, pointer = OTHERS[case]
-    monkeypatch.setenv("PATH", f"{place}/work/bin:/usr/bin:/bin")
-    (place / "work/Dockerfile").write_text("FROM x\n")
+    monkeypatch.setenv("PATH", f"{place}/written/bin:/usr/bin:/bin")
+    (place / "written/Dockerfile").write_text("FROM x\n")
     config = filled(more, place)
-    held = {"held": {"type": "system", "isolation": "sandbox", "write": [str(place / "work")]}}
+    held = {"held": {"type": "system", "isolation": "sandbox", "write": [str(place / "written")]}}
     config["environments"] = {**held, **config.get("environments", {})}
     config["default_environment"] = "held"
     status, stderr = check(write(place / "config.yaml", config))
@@ -206,20 +206,20 @@ def test_what_the_server_executes_or_believes_is_not_in_a_place_of_scripts(place
 
 
 @pytest.mark.parametrize("key", ["working_directory", "environments.held.write"])
-@pytest.mark.parametrize("name", ["work/config.yaml", "work/deep/config.yaml", "config.yaml"])
+@pytest.mark.parametrize("name", ["written/config.yaml", "written/deep/config.yaml", "config.yaml"])
 def test_the_configuration_lies_where_no_script_writes(place, key, name):
     """Behind a link neither."""
     config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}}
     if key == "working_directory":
-        config[key] = str(place / "work")
+        config[key] = str(place / "written")
     else:
-        config["environments"]["held"]["write"] = [str(place / "work")]
+        config["environments"]["held"]["write"] = [str(place / "written")]
     path = write(place / name, config)
     if name == "config.yaml":
-        path.rename(place / "work/real.yaml")
-        path.symlink_to("work/real.yaml")
+        path.rename(place / "written/real.yaml")
+        path.symlink_to("written/real.yaml")
     status, stderr = check(path)
-    assert status == 78 and told(stderr, path, key) and f"{path} lies or leads there ({place}/work)" in stderr, stderr
+    assert status == 78 and told(stderr, path, key) and f"{path} lies or leads there ({place}/written)" in stderr, stderr
     config["environments"]["held"]["isolation"] = "none"
     config["environments"]["held"].pop("write", None)
     assert check(write(place / "plain.yaml", config))[0] == 0
@@ -227,17 +227,17 @@ def test_the_configuration_lies_where_no_script_writes(place, key, name):
 
 def test_scripts_without_isolation_have_the_rights_of_the_user(place):
     """What they can change anyway is not refused."""
-    config = configured({"command": [str(honest(place / "work/server"))]}, working_directory=str(place / "work"),
+    config = configured({"command": [str(honest(place / "written/server"))]}, working_directory=str(place / "written"),
                         held={"isolation": "none"})
     assert check(write(place / "config.yaml", config)) == (0, "")
 
 
 def test_a_reload_refuses_it_as_well(place):
-    good = configured({"command": [PYTHON, UPSTREAM]}, working_directory=str(place / "work"))
+    good = configured({"command": [PYTHON, UPSTREAM]}, working_directory=str(place / "written"))
     with client.Server(config=good) as server:
         server.initialize()
         path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
-        write(path, configured({"command": [str(place / "work/server")]}, working_directory=str(place / "work")))
+        write(path, configured({"command": [str(place / "written/server")]}, working_directory=str(place / "written")))
         server.process.send_signal(signal.SIGHUP)
         leftovers.until(lambda: "where scripts can write" in server.stderr())
         assert told(server.stderr(), path, "tools.t.command.0") or "tools.t.command.0" in server.stderr(), server.stderr()
