@@ -6,8 +6,7 @@
 #include "server/configuration/config.h"
 #include "server/tools/limits.h"
 #include "server/transport/identity/authority.h"
-
-#include <unistd.h>
+#include "server/transport/socket/peer.h"
 
 static void authentication_on_fault(void *data, const char *message)
 {
@@ -143,7 +142,7 @@ void authentication_set_tokens(struct authority *authority, const struct token_f
 static void set_users(struct limits *limits)
 {
     static const struct principal_limits none = {0};
-    AUTO_FREE char *own = memory_format("uid-%u", geteuid());
+    AUTO_FREE char *own = peer_own_principal();
 
     limits_set(limits, own, &none);
     limits_set(limits, "uid-0", &none);

@@ -83,7 +83,7 @@ int replica_table_open(struct ev_loop *loop, struct config *config, struct repli
         return 0;
     if (replica_table_read_secret(config, &secret) < 0)
         return -1;
-    *ret = replicas_new(loop, self, secret.digest, &err);
+    *ret = replicas_new(loop, self, PYEXECD_VERSION, secret.digest, &err);
     if (!*ret) {
         config_complain(config, err.message, "/replicas");
         return -1;

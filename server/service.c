@@ -355,8 +355,10 @@ static void service_open_tools(struct service *service, struct config *config)
         .version = PYEXECD_VERSION,
     });
     toolbox_adopt(service->toolbox, tool_servers_read(config, service->catalog));
-    service->channels = (struct script_channels){
-        .loop = service->loop, .toolbox = service->toolbox, .catalog.toolbox = service->toolbox};
+    service->channels = (struct script_channels){.loop = service->loop,
+                                                 .toolbox = service->toolbox,
+                                                 .catalog.loop = service->loop,
+                                                 .catalog.toolbox = service->toolbox};
 }
 
 char *service_find_start(const char *path, const char *state)

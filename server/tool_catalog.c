@@ -12,27 +12,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOL_CATALOG_SECONDS 60. /* for servers that have to be started, or installed, first */
+#define TOOL_CATALOG_SECONDS          60. /* some have to be installed first */
+#define TOOL_CATALOG_PATIENCE_SECONDS 5.  /* before the tools of the others are told */
 
+/* Keeps what the servers have listed so far. */
 static void tool_catalog_keep(struct tool_catalog *catalog)
 {
     const bool is_news = !json_equal(catalog->tools, catalog->survey.tools);
+
+    json_decref(catalog->tools);
+    catalog->tools = json_copy(catalog->survey.tools);
+    if (is_news)
+        catalog->learned(catalog->data);
+}
+
+static void tool_catalog_stop(struct tool_catalog *catalog)
+{
+    if (!catalog->is_looking)
+        return;
+    ev_timer_stop(catalog->loop, &catalog->patience);
+    tool_survey_deinit(&catalog->survey);
+    catalog->is_looking = false;
+}
+
+static void tool_catalog_finish(struct tool_catalog *catalog)
+{
     const char *server;
     json_t *reason;
 
     json_object_foreach (catalog->survey.failures, server, reason)
         log_warning("the tools of %s are not known: %s", server, json_string_value(reason));
-    json_decref(catalog->tools);
-    catalog->tools = json_incref(catalog->survey.tools);
-    tool_survey_deinit(&catalog->survey);
-    catalog->is_looking = false;
-    if (is_news)
-        catalog->learned(catalog->data);
+    tool_catalog_keep(catalog);
+    tool_catalog_stop(catalog);
 }
 
 static void tool_catalog_on_surveyed(struct tool_survey *survey)
 {
-    tool_catalog_keep(CONTAINER_OF(survey, struct tool_catalog, survey));
+    tool_catalog_finish(CONTAINER_OF(survey, struct tool_catalog, survey));
+}
+
+/* A server that is being installed, or is silent, keeps back no tools of others. */
+static void tool_catalog_on_patience(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct tool_catalog *catalog = CONTAINER_OF(timer, struct tool_catalog, patience);
+
+    (void)loop;
+    (void)events;
+    if (json_array_size(catalog->survey.tools) > 0)
+        tool_catalog_keep(catalog);
+}
+
+static void tool_catalog_wait(struct tool_catalog *catalog)
+{
+    ev_now_update(catalog->loop);
+    ev_timer_init(&catalog->patience, tool_catalog_on_patience, TOOL_CATALOG_PATIENCE_SECONDS, 0.);
+    ev_timer_start(catalog->loop, &catalog->patience);
 }
 
 void tool_catalog_look(struct tool_catalog *catalog)
@@ -45,16 +79,16 @@ void tool_catalog_look(struct tool_catalog *catalog)
 
     json_array_foreach (names, i, name)
         words[i] = json_string_value(name);
-    if (catalog->is_looking)
-        tool_survey_deinit(&catalog->survey);
+    tool_catalog_stop(catalog);
     catalog->survey = (struct tool_survey){
         .timeout = TOOL_CATALOG_SECONDS,
         .done = tool_catalog_on_surveyed,
         .are_shared = true,
     };
     catalog->is_looking = true;
+    tool_catalog_wait(catalog);
     if (toolbox_survey(catalog->toolbox, &reach, &catalog->survey) == OUTCOME_READY)
-        tool_catalog_keep(catalog);
+        tool_catalog_finish(catalog);
 }
 
 /* New reference. */
@@ -92,8 +126,6 @@ json_t *tool_catalog_find(const struct tool_catalog *catalog, const struct envir
 
 void tool_catalog_deinit(struct tool_catalog *catalog)
 {
-    if (catalog->is_looking)
-        tool_survey_deinit(&catalog->survey);
-    catalog->is_looking = false;
+    tool_catalog_stop(catalog);
     json_decref(STEAL_PTR(catalog->tools));
 }

@@ -5,6 +5,7 @@
 
 #include "toolbox/toolbox.h"
 
+#include <ev.h>
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -13,6 +14,7 @@ struct principal;
 
 struct tool_catalog {
     /* Inputs; borrowed. */
+    struct ev_loop *loop;
     struct toolbox *toolbox;
     void (*learned)(void *data); /* more is known than before */
     void *data;
@@ -21,6 +23,7 @@ struct tool_catalog {
     json_t *tools; /* owned: an array, as in a survey; or NULL */
     struct tool_survey survey;
     bool is_looking;
+    ev_timer patience; /* with servers that are not listed yet */
 };
 
 /* Looks at the tools; `learned` may come, also from inside. */

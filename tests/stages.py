@@ -43,7 +43,8 @@ NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
 # How often tests repeat themselves with --release.
 REPETITIONS = {"SOAK_RUNS": "500", "LIFETIME_RUNS": "2000", "HOSTILE_RUNS": "10000",
-               "INJECTIONS": "100", "MIXED_SECONDS": "1200", "WARM_RUNS": "100000", "STORM_SECONDS": "600"}
+               "INJECTIONS": "100", "MIXED_SECONDS": "1200", "WARM_RUNS": "100000", "STORM_SECONDS": "600",
+               "BALANCED_CALLS": "10000"}
 OTHERS = "not heavy and not serial"
 SOON = f"{OTHERS} and not long"
 

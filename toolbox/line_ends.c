@@ -30,28 +30,46 @@ static unsigned line_ends_read_id(const char *text, const char **ret_end)
     return digits > 0 && digits <= LINE_ENDS_DIGITS ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
+/* Finds KEY, a name in quotation marks, in TEXT. Returns what is behind its colon, or NULL. */
+static const char *line_ends_find_member(const char *text, const char *key)
+{
+    for (const char *found = text; (found = strstr(found, key));) {
+        found += strlen(key);
+        found += strspn(found, " ");
+        if (*found == ':')
+            return found + 1;
+    }
+    return NULL;
+}
+
+/* The member that only responses have. */
+static const char *line_ends_find_outcome(const char *head)
+{
+    const char *result = line_ends_find_member(head, "\"result\"");
+
+    return result ? result : line_ends_find_member(head, "\"error\"");
+}
+
 static unsigned line_ends_find_first(const char *head)
 {
-    static const char key[] = "\"id\":";
-    const char *found = strstr(head, key);
-    const char *result = strstr(head, "\"result\"");
+    const char *found = line_ends_find_member(head, "\"id\"");
+    const char *outcome = line_ends_find_outcome(head);
     const char *end;
 
-    if (!found || !result || found > result)
+    if (!found || !outcome || found > outcome)
         return 0;
-    return line_ends_read_id(found + strlen(key), &end);
+    return line_ends_read_id(found, &end);
 }
 
 /* Nothing but the version may stand between the id and the end. */
 static unsigned line_ends_find_last(const char *tail)
 {
-    static const char key[] = "\"id\":";
     const char *last = NULL;
     const char *end;
     unsigned id;
 
-    for (const char *found = tail; (found = strstr(found, key)); found++)
-        last = found + strlen(key);
+    for (const char *found = tail; (found = line_ends_find_member(found, "\"id\""));)
+        last = found;
     id = last ? line_ends_read_id(last, &end) : 0;
     if (id == 0 || (strcmp(end, "}") != 0 && strcmp(end, ",\"jsonrpc\":\"2.0\"}") != 0))
         return 0;
@@ -74,8 +92,8 @@ unsigned line_ends_find_id(const struct line_ends *line)
 
 bool line_ends_are_of_answer(const struct line_ends *line)
 {
-    static const char key[] = "\"result\"";
+    char head[LINE_ENDS_BYTES + 1] = {0};
 
-    return line->head_length > 0 && line->head[0] == '{' &&
-           memmem(line->head, line->head_length, key, strlen(key));
+    memcpy(head, line->head, line->head_length);
+    return head[strspn(head, " \t")] == '{' && line_ends_find_outcome(head);
 }

@@ -18,8 +18,8 @@ struct line_ends {
 /* BYTES follow, up to the end of the line at most. Zeroed, LINE is empty. */
 void line_ends_add(struct line_ends *line, const char *bytes, size_t length);
 
-/* The id of the response that LINE is, as servers write it: before `result`, or as the last or last
- * but one member. 0: it is not found. */
+/* The id of the response that LINE is, as servers write it: before `result` or `error`, or as the
+ * last or last but one member. 0: it is not found. */
 unsigned line_ends_find_id(const struct line_ends *line);
 
 /* LINE begins as a response does, unlike what programs print for people to read. */

@@ -131,6 +131,7 @@ static void tool_server_finish_list(struct tool_server *server)
     server->fetched = (struct tool_list){0};
     server->began = 0;
     server->is_tried = false;
+    error_clear(&server->failure);
     tool_server_set_state(server, TOOL_SERVER_READY);
     log_info("tools listed server=%s count=%zu", server->settings->name,
              json_object_size(server->tools.tools));

@@ -83,7 +83,7 @@ struct tool_survey {
     const char *only; /* borrowed until toolbox_survey returns: the name of one server; or NULL */
     bool are_shared;  /* servers with an instance for each principal are left out */
 
-    /* Results, owned until tool_survey_deinit. */
+    /* Results, which grow until `done`; owned until tool_survey_deinit. */
     json_t *tools;    /* array of objects: server, name, title, summary (a sentence), description,
                          inputSchema, outputSchema, annotations, approval ("never", "writes",
                          "always"), asks (a person has to be asked) */

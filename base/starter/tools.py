@@ -98,6 +98,11 @@ class Media:
         return {self.mime_type: base64.b64encode(self.data).decode()}
 
 
+def _frame(message):
+    text = _json.dumps(dict(message, jsonrpc="2.0"), allow_nan=False, default=_plain)
+    return b"\n%s\n" % text.encode("utf-8", "replace")
+
+
 class _Reply:
     """A request that waits for its answer."""
 
@@ -189,16 +194,17 @@ class _Connection:
         with self.changed:
             self.count += 1
             key = f"{self.mark}-{self.count}"
-            self.waiting[key] = reply
-        is_over = is_sent = False
+        frame = _frame({"id": key, "method": method, "params": dict(params, _meta=_META)})
+        is_over = False
         try:
-            self.send({"id": key, "method": method, "params": dict(params, _meta=_META)})
-            is_sent = True
-            is_over = self.wait(reply, deadline)
-        finally:
             with self.changed:
-                del self.waiting[key]
-            if is_sent and (not is_over or reply.failure):
+                self.waiting[key] = reply
+            self.send(frame)
+            is_over = self.wait(reply, deadline)
+        finally:  # an interrupt may have come before it was sent, or at any moment behind that
+            with self.changed:
+                self.waiting.pop(key, None)
+            if not is_over or reply.failure:
                 self.cancel_request(key)
         if not is_over:
             raise Timeout("there was no answer in time")
@@ -216,13 +222,12 @@ class _Connection:
 
     def cancel_request(self, key):
         try:
-            self.send({"method": "notifications/cancelled", "params": {"requestId": key}})
+            self.send(_frame({"method": "notifications/cancelled", "params": {"requestId": key}}))
         except Unavailable:
             pass
 
-    def send(self, message):
-        text = _json.dumps(dict(message, jsonrpc="2.0"), allow_nan=False, default=_plain)
-        data = memoryview(b"\n%s\n" % text.encode("utf-8", "replace"))
+    def send(self, frame):
+        data = memoryview(frame)
         with self.writing:
             try:
                 while data:

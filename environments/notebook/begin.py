@@ -5,6 +5,10 @@ before this.
 import os
 import sys
 
+import _signal
+
+_signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])  # until the program has a handler
+
 NAME = "pyexecd session"  # as base/starter/preload.py has it
 place = sys.path[:1] if sys.path[:1] in ([""], [os.getcwd()]) else []
 del sys.path[:len(place)]  # a file there must not stand for a module of the program

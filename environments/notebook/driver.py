@@ -175,13 +175,16 @@ def is_foreign(module):
 
 
 class Cells:
-    def __init__(self, module):
+    def __init__(self, module, link):
+        self.link = link
         self.outputs = [Output(1, "stdout"), Output(2, "stderr")]
         self.library = Library()
         self.module = module
         self.names = vars(module)
         self.count = 0
         self.flags = AWAIT
+        self.is_coming = False  # a cell, of which this has read something
+        self.is_interrupted = False  # before it was at work
         self.is_busy = False
         self.has_failed = False
         self.loop = None
@@ -212,8 +215,15 @@ class Cells:
         return True
 
     def interrupt(self, _number, _frame):
+        """Between two cells it was meant for the former, unless the latter has been sent."""
         if self.is_busy:
             raise KeyboardInterrupt
+        self.is_interrupted = self.is_coming or has_come(self.link)
+
+    def forget(self):
+        """It is over with what has come."""
+        self.is_coming = False
+        self.is_interrupted = False
 
     def execute(self, source):
         """The exit status of a cell."""
@@ -229,6 +239,7 @@ class Cells:
                 save_figures()
             finally:
                 self.is_busy = False
+                self.forget()
             return int(self.has_failed)
         except SystemExit as end:
             return status_of(end)
@@ -239,8 +250,10 @@ class Cells:
     def execute_whole(self, source, name):
         if self.has_ipython:
             self.history["In"].append(source)
-            if "IPython" in sys.modules or "ipython" in source.lower():
-                self.need_shell()
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+        if self.has_ipython and ("IPython" in sys.modules or "ipython" in source.lower()):
+            self.need_shell()
         if self.shell is None:
             self.execute_parts(source, name)
             return
@@ -442,6 +455,14 @@ def take_channel():
     return channel
 
 
+def has_come(link, flags=_socket.MSG_DONTWAIT):
+    """Whether there is something to read."""
+    try:
+        return bool(link.recv(1, flags | _socket.MSG_PEEK))
+    except OSError:  # not now, or a cell has closed it
+        return False
+
+
 def receive_byte(link):
     """The next one of a head, and the descriptors beside it."""
     byte, beside, _flags, _address = link.recvmsg(1, _socket.CMSG_SPACE(GIVEN * BYTES), _socket.MSG_CMSG_CLOEXEC)
@@ -512,15 +533,18 @@ def main():
     module.__builtins__ = builtins
     ours, sys.modules["__main__"] = sys.modules["__main__"], module
     sys.argv = [""]
-    cells = Cells(module)
+    cells = Cells(module, link)
     builtins.display = cells.display
     sys.displayhook = cells.show_value
     signal.signal(signal.SIGINT, cells.interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     while ours:
+        cells.is_coming = has_come(link, 0)
         source, given = receive(link)
         if source is None:
             if cells.copy(channel, given):
                 process = os.getpid()
+            cells.forget()
             continue
         status = cells.execute(source)
         cells.finish()

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OUTPOST_SIGNAL_SECONDS   0.2 /* between the signals to all processes of a job, at most */
 #define OUTPOST_DEADLINE_SECONDS 10. /* behind that of the server, which kills at its own */
 
 enum {
@@ -37,6 +38,8 @@ struct outpost_visit {
     struct environment_waiter waiter;
     bool is_mute; /* the wire has ended */
     bool is_over; /* NODE_ENDED is said, or unsaid */
+    json_t *end;  /* owned: of NODE_ENDED, before that; or NULL */
+    ev_timer ending;
 
     /* Of an execution. */
     bool executes;
@@ -74,11 +77,13 @@ static void outpost_visit_free(struct outpost_visit *visit)
 {
     outpost_visit_close_input(visit);
     ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->ending);
     environment_forget_waiter(&visit->waiter);
     if (visit->environment)
         environment_release(visit->environment);
     if (visit->executes)
         node_request_deinit(&visit->request);
+    json_decref(visit->end);
     buffer_deinit(&visit->unsaid);
     buffer_deinit(&visit->cells);
     free(visit->code);
@@ -156,14 +161,43 @@ static void outpost_visit_tell(struct outpost_visit *visit, enum node_frame type
 /* Its end */
 
 /* It is gone when all is said. */
-static void outpost_visit_end(struct outpost_visit *visit, json_t *message) /* taken */
+static void outpost_visit_settle(struct outpost_visit *visit)
+{
+    if (visit->is_over && !visit->end && buffer_length(&visit->unsaid) == 0)
+        outpost_visit_free(visit);
+}
+
+static void outpost_visit_close(struct outpost_visit *visit)
 {
     visit->is_over = true;
     outpost_visit_close_input(visit);
     ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+}
+
+static void outpost_visit_end(struct outpost_visit *visit, json_t *message) /* taken */
+{
+    outpost_visit_close(visit);
     outpost_visit_tell(visit, NODE_ENDED, message);
-    if (buffer_length(&visit->unsaid) == 0)
-        outpost_visit_free(visit);
+    outpost_visit_settle(visit);
+}
+
+static void outpost_visit_on_ending(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct outpost_visit *visit = CONTAINER_OF(timer, struct outpost_visit, ending);
+
+    (void)loop;
+    (void)events;
+    outpost_visit_end(visit, STEAL_PTR(visit->end));
+}
+
+/* Whoever has ended the script may be about to end us, too, as schedulers do. Then nothing is told
+ * but the end of the wire. */
+static void outpost_visit_end_later(struct outpost_visit *visit, json_t *message) /* taken */
+{
+    outpost_visit_close(visit);
+    visit->end = message;
+    ev_now_update(outpost_visit_loop(visit));
+    ev_timer_start(outpost_visit_loop(visit), &visit->ending);
 }
 
 static void outpost_visit_fail(struct outpost_visit *visit, const char *failure)
@@ -221,6 +255,14 @@ static void outpost_visit_on_output(struct execution_listener *listener, enum pr
     }
 }
 
+/* Schedulers end scripts by SIGTERM. If that hits the supervisor, the end is a failure. */
+static bool outpost_visit_was_terminated(const struct process_end *end)
+{
+    const bool has_begun = !end->refused && !end->vanished;
+
+    return !end->killed && has_begun && (end->returncode == -SIGTERM || end->failure[0]);
+}
+
 /* A layer that was refused was expected: the server is to expect less. */
 static void outpost_visit_on_ended(struct execution_listener *listener,
                                    const struct process_end *end)
@@ -230,7 +272,10 @@ static void outpost_visit_on_ended(struct execution_listener *listener,
     visit->execution = NULL;
     if (end->refused)
         outpost_visit_tell(visit, NODE_PREPARED, node_facts_write(visit->environment));
-    outpost_visit_end(visit, node_end_write(end));
+    if (outpost_visit_was_terminated(end))
+        outpost_visit_end_later(visit, node_end_write(end));
+    else
+        outpost_visit_end(visit, node_end_write(end));
 }
 
 /* Its input: a socket, over which cells go to the program of a session, and a byte comes back for
@@ -453,6 +498,7 @@ static struct outpost_visit *outpost_visit_new(struct outpost *outpost, uint32_t
     buffer_init(&visit->unsaid, OUTPOST_UNSAID_BYTES);
     buffer_init(&visit->cells, OUTPOST_CELLS_BYTES);
     ev_timer_init(&visit->deadline, outpost_visit_on_deadline, 0., 0.);
+    ev_timer_init(&visit->ending, outpost_visit_on_ending, OUTPOST_SIGNAL_SECONDS, 0.);
     ev_init(&visit->reading, outpost_visit_on_answer);
     ev_init(&visit->writing, outpost_visit_on_writable);
     list_append(&outpost->visits, &visit->link);
@@ -524,8 +570,7 @@ static void outpost_visit_on_credit(struct outpost_visit *visit, size_t length)
 {
     visit->credit += length;
     outpost_visit_say_all(visit);
-    if (visit->is_over && buffer_length(&visit->unsaid) == 0)
-        outpost_visit_free(visit);
+    outpost_visit_settle(visit);
 }
 
 static void outpost_visit_take(struct outpost_visit *visit, enum node_frame type, const char *data,

@@ -157,6 +157,8 @@ static void interruption_on_signal(struct ev_loop *loop, struct ev_signal *watch
 
     (void)events;
     interruption->signal = watcher->signum;
+    if (interruption->came)
+        interruption->came(interruption);
     ev_break(loop, EVBREAK_ALL);
 }
 
@@ -166,6 +168,7 @@ void interruption_start(struct interruption *interruption, struct ev_loop *loop)
     for (int i = 0; i < INTERRUPTION_SIGNALS; i++) {
         ev_signal_init(&interruption->watchers[i], interruption_on_signal, interruption_signals[i]);
         interruption->watchers[i].data = interruption;
+        ev_set_priority(&interruption->watchers[i], EV_MAXPRI);
         ev_signal_start(loop, &interruption->watchers[i]);
     }
 }

@@ -82,6 +82,9 @@ struct interruption {
     struct ev_loop *loop; /* borrowed */
     struct ev_signal watchers[INTERRUPTION_SIGNALS];
     int signal; /* that came, or 0 */
+
+    /* Told of it before the loop does anything else; NULL after interruption_start. */
+    void (*came)(struct interruption *interruption);
 };
 
 void interruption_start(struct interruption *interruption, struct ev_loop *loop);

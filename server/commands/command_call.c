@@ -20,6 +20,7 @@
 #include "server/tools/python/python_tools.h"
 #include "server/tools/registry.h"
 #include "server/tools/tool.h"
+#include "server/transport/socket/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static int command_call_work_in(struct service *service, const char *directory, 
 static int command_call_open(struct command_call *command, struct config *config)
 {
     const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
-    AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
+    AUTO_FREE char *principal = peer_own_principal();
     struct service *service = &command->service;
     struct error *err = &command->err;
     const char *directory = command->options->working_directory;

@@ -16,6 +16,7 @@
 #include "server/commands/command.h"
 #include "server/commands/doctor_docker.h"
 #include "server/commands/doctor_nodes.h"
+#include "server/commands/doctor_replicas.h"
 #include "server/commands/doctor_tools.h"
 #include "server/commands/doctor_venv.h"
 #include "server/commands/doctor_verdict.h"
@@ -28,6 +29,7 @@
 #include "server/service.h"
 #include "server/state_directory.h"
 #include "server/tools/hints/run_facts.h"
+#include "server/transport/socket/peer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -176,10 +178,11 @@ static int try_environment(struct doctor *doctor, struct environment *environmen
                            struct error *err)
 {
     enum isolation isolation = environment_isolation(environment);
+    AUTO_FREE char *principal = peer_own_principal();
 
     if (!doctor->directory)
         doctor->directory =
-            workplace_open(doctor->service.workplace, "command-line", isolation, NULL, err);
+            workplace_open(doctor->service.workplace, principal, isolation, NULL, err);
     if (!doctor->directory)
         return -1;
     doctor->setting = (struct run_setting){.environment = environment, .timeout = TRIAL_SECONDS};
@@ -508,7 +511,7 @@ static void print_places(const struct config *config)
             "", "home", "no sandbox works in it: `pyexecd run` there takes a temporary directory");
 }
 
-static void print_service(struct doctor *doctor, const struct config *config)
+static void print_service(struct doctor *doctor, struct config *config)
 {
     executor_client_init(&doctor->client);
     doctor_venv_print(doctor->service.loop, doctor->service.host,
@@ -517,6 +520,12 @@ static void print_service(struct doctor *doctor, const struct config *config)
         .loop = doctor->service.loop,
         .nodes = doctor->service.nodes,
         .definitions = json_object_get(config_tree(config), "nodes"),
+        .verdict = &doctor->verdict,
+        .interruption = &doctor->interruption,
+    });
+    doctor_replicas_print(&(struct doctor_replicas){
+        .loop = doctor->service.loop,
+        .config = config,
         .verdict = &doctor->verdict,
         .interruption = &doctor->interruption,
     });

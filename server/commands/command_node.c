@@ -30,6 +30,7 @@ struct node_program {
     struct instance *instance;
     struct standard_io io;
     struct outpost *outpost;
+    struct interruption interruption;
     struct ev_prepare looking; /* each time before the loop would wait */
     struct ev_timer deadline;
 };
@@ -57,16 +58,23 @@ static void command_node_on_deadline(struct ev_loop *loop, struct ev_timer *time
     ev_break(loop, EVBREAK_ALL);
 }
 
+/* Who ends this program ends its scripts, too: the end of one is not told as its own. */
+static void command_node_on_signal(struct interruption *interruption)
+{
+    outpost_stop(CONTAINER_OF(interruption, struct node_program, interruption)->outpost);
+}
+
 /* The output of a pipe whose reader is gone is found out by its input, which ends as well. */
 static int command_node_serve(struct node_program *program)
 {
-    struct interruption interruption;
+    struct interruption *interruption = &program->interruption;
 
     ev_prepare_init(&program->looking, command_node_on_looking);
     ev_prepare_start(program->loop, &program->looking);
-    interruption_start(&interruption, program->loop);
+    interruption_start(interruption, program->loop);
+    interruption->came = command_node_on_signal;
     ev_run(program->loop, 0);
-    interruption_stop(&interruption);
+    interruption_stop(interruption);
     outpost_stop(program->outpost);
     ev_timer_init(&program->deadline, command_node_on_deadline, NODE_DRAIN_SECONDS, 0.);
     ev_now_update(program->loop);
@@ -77,8 +85,8 @@ static int command_node_serve(struct node_program *program)
     ev_prepare_stop(program->loop, &program->looking);
     if (*outpost_why(program->outpost))
         log_error("the server is given up: %s", outpost_why(program->outpost));
-    if (interruption.signal)
-        return interruption_status(interruption.signal);
+    if (interruption->signal)
+        return interruption_status(interruption->signal);
     return *outpost_why(program->outpost) ? EXIT_FAILURE : EX_OK;
 }
 

@@ -1,7 +1,9 @@
 #include "server/commands/command_sender.h"
 
+#include "base/cleanup.h"
 #include "server/service.h"
 #include "server/tools/caller.h"
+#include "server/transport/socket/peer.h"
 
 static void command_sender_on_called(struct script_sender *sender, const char *tool)
 {
@@ -29,7 +31,7 @@ void command_sender_init(struct script_sender *sender)
 struct script_tools *command_sender_open_tools(struct service *service,
                                                const struct environment *environment)
 {
-    static char name[] = "command-line";
+    AUTO_FREE char *name = peer_own_principal();
     const struct principal principal = {.name = name};
 
     return script_channel_open(&service->channels, environment, &principal);

@@ -11,6 +11,7 @@
 #include "environments/sandbox_policy.h"
 #include "environments/workplace/working_directory.h"
 #include "server/service.h"
+#include "server/transport/socket/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static struct working_directory *open_by_handle(const struct service *service,
                                                 const struct environment *environment,
                                                 const char *handle, struct error *err)
 {
-    AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
+    AUTO_FREE char *principal = peer_own_principal();
 
     return workplace_open(service->workplace, principal, environment_isolation(environment), handle,
                           err);

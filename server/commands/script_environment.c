@@ -14,9 +14,9 @@
 #include "server/tools/code/code_cleaning.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/run_facts.h"
+#include "server/transport/socket/peer.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static bool script_environment_is_asked_for(const struct options *options)
 {
@@ -121,7 +121,7 @@ static struct environment *script_environment_make(const struct options *options
                                                    const json_t *definition,
                                                    const struct service *service, struct error *err)
 {
-    AUTO_FREE char *principal = memory_format("uid-%u", geteuid());
+    AUTO_FREE char *principal = peer_own_principal();
     AUTO_JSON json_t *images = json_array();
     AUTO_JSON json_t *paths = json_pack("[s]", "/");
     const struct process_sandbox all = {0};

@@ -6,6 +6,7 @@
 #include "base/spelling.h"
 #include "server/commands/command.h"
 #include "server/service.h"
+#include "server/transport/socket/peer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,15 @@ void tool_reports_reach_init(struct tool_reports_reach *reach, const struct tool
     const json_t *name;
     size_t i;
 
-    *reach = (struct tool_reports_reach){.names = toolbox_names(toolbox)};
+    *reach = (struct tool_reports_reach){
+        .names = toolbox_names(toolbox),
+        .principal = peer_own_principal(),
+    };
     reach->words = memory_new(json_array_size(reach->names) + 1, sizeof *reach->words);
     json_array_foreach (reach->names, i, name)
         reach->words[i] = json_string_value(name);
     reach->reach = (struct tool_reach){
-        .principal = "command-line",
+        .principal = reach->principal,
         .environment = reach->words,
         .is_isolated = true,
     };
@@ -32,6 +36,7 @@ void tool_reports_reach_init(struct tool_reports_reach *reach, const struct tool
 void tool_reports_reach_deinit(struct tool_reports_reach *reach)
 {
     free(reach->words);
+    free(reach->principal);
     json_decref(reach->names);
 }
 

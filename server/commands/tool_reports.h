@@ -14,6 +14,7 @@ struct tool_reports_reach {
     struct tool_reach reach;
     json_t *names;      /* owned */
     const char **words; /* owned */
+    char *principal;    /* owned */
 };
 
 void tool_reports_reach_init(struct tool_reports_reach *reach, const struct toolbox *toolbox);

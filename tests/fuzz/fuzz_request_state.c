@@ -26,7 +26,7 @@ static bool is_taken(struct request_states *states, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct request_states *states = request_states_new(NULL);
+    struct request_states *states = request_states_new(size % 2 == 0 ? NULL : "a");
     AUTO_JSON json_t *content = json_object();
     AUTO_FREE char *text = memory_format("%.*s", (int)size, (const char *)data);
     struct error err = ERROR_INIT;

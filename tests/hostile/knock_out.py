@@ -6,10 +6,12 @@ The tree is copied to build-knock-out/ and built there. Each program runs in a p
 cgroups and a network of its own, because nothing may hold it: its test has to fail, one with a harmless
 program has to pass before it, and its own has to pass with nothing taken away. In containers, which the
 engine holds as well, programs follow each other. The table says of each program at which level and for
-which user it got through, and how that showed.
+which user it got through, and how that showed. What no program attacks has tests of the suite, which have
+to pass, and to fail without it.
 """
 
 import argparse
+import collections
 import contextlib
 import itertools
 import os
@@ -197,6 +199,40 @@ def knocked_out(knock_out):
         return sum(knocked_out_at(knock_out, *setting) for setting in knock_outs.SETTINGS)
 
 
+def ends_of_tests(tests):
+    """How each of TESTS has ended: where it has several cases, the worst of them."""
+    with tempfile.TemporaryDirectory(prefix="pyexecd-") as folder:
+        report = pathlib.Path(folder) / "report.xml"
+        subprocess.run(
+            ["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", f"--basetemp={folder}/t", f"--junitxml={report}",
+             *(f"tests/{test}" for test in tests)],
+            cwd=knock_outs.ROOT, env={**os.environ, "PYEXECD": str(BUILD / "pyexecd"), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=SECONDS * len(tests))
+        ended = collections.defaultdict(list)
+        for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+            ended[case.get("name").partition("[")[0]].append(reason(case) or HELD)
+    names = {test: test.rpartition("::")[2] for test in tests}
+    return {test: max(ended[name], key=is_free, default=f"{NOT_RUN}: no such test") for test, name in names.items()}
+
+
+def shown(defence):
+    """Tells of each test that shows DEFENCE how it fails; how many do not."""
+    with without(knock_outs.CHANGES[defence]):
+        ended = ends_of_tests(knock_outs.SHOWN[defence])
+    for test, how in ended.items():
+        tell([defence, "", test, how if is_free(how) else f"WRONG: {how}"])
+    return sum(not is_free(how) for how in ended.values())
+
+
+def all_shown(defences):
+    """The same of all DEFENCES, whose tests have to pass with nothing taken away."""
+    tests = sorted({test for defence in defences for test in knock_outs.SHOWN[defence]})
+    wrong = {test: how for test, how in ends_of_tests(tests).items() if how != HELD} if tests else {}
+    for test, how in wrong.items():
+        tell(["nothing", "", test, f"WRONG: {how}"])
+    return len(wrong) + sum(shown(defence) for defence in defences)
+
+
 def held_at(chosen, level, user):
     """With nothing taken away: how many programs are not held even so."""
     names = {program.name for knock_out in chosen for program in knock_out.programs_at(level, user)}
@@ -219,6 +255,7 @@ def main():
     tell(["taken away", "level, user", "program", "what came of it"])
     wrong = sum(held_at(chosen, *setting) for setting in knock_outs.SETTINGS)
     wrong += sum(knocked_out(knock_out) for knock_out in chosen)
+    wrong += all_shown([defence for defence in knock_outs.SHOWN if pattern in defence])
     print(f"{wrong} wrong")
     return wrong > 0
 

@@ -1,7 +1,8 @@
 """The defences by name, how each is taken away, and at which levels that sets programs free.
 
 knock_out.py builds the program without a defence and runs the programs that name it. Where another
-defence would hold them as well, it is taken away with the first.
+defence would hold them as well, it is taken away with the first. Defences between clients, servers and
+nodes, which no program attacks, have tests of the suite instead.
 """
 
 import dataclasses
@@ -39,6 +40,7 @@ CONTAINER = "environments/docker/container_description.c"
 SITE = "environments/docker/site.c"
 INIT = "environments/engine/init"
 PROXY = "environments/egress/helper"
+REPLICAS = "server/transport/http/replicas.c"
 
 
 def layers(*names):
@@ -246,6 +248,40 @@ CHANGES = {
         ("environments/workplace/directory_listing.c", '"path", json_string_repaired(path, strlen(path))',
          '"path", json_string(path)'),
     ],
+
+    # Between clients, servers and nodes
+    "seal of a replica": [
+        ("server/transport/identity/replica_seal.c",
+         "if (!mac || !digest_verify(key, text + prefix, (size_t)(dot - text) - prefix, mac, length))", "if (!mac)"),
+    ],
+    "one use of a seal": [(REPLICAS, "if (!replay_window_take(&from->window, seal.epoch, seal.number))", "if (false)")],
+    "one replica for a seal": [(REPLICAS, "if (strcmp(seal->to, replicas->self) != 0)", "if (false)")],
+    "one request for a seal": [(REPLICAS, "return strcmp(seal->digest, digest) == 0;", "return true;")],
+    "age of a seal": [(REPLICAS, "if (!replicas_is_recent(replicas, seal))", "if (false)")],
+    "token behind a seal": [
+        ("server/transport/http/http_visit.c", "        problem = http_visit_check_sealed(visit);", "        problem = NULL;"),
+    ],
+    "owner of a session of HTTP": [
+        ("server/transport/http/http_sessions.c",
+         "if (strcmp(session->principal, principal) == 0 && strcmp(session->id, id) == 0) {",
+         "if (principal && strcmp(session->id, id) == 0) {"),
+    ],
+    "owner of a session": [
+        ("environments/notebook/notebooks.c", "if (!notebook->is_closed && strcmp(notebook->owner, owner) == 0)",
+         "if (!notebook->is_closed && owner)"),
+    ],
+    "owner of a task": [
+        ("server/mcp/task_store.c", "return task->principal == request->peer->caller->principal &&",
+         "return task->principal != NULL &&"),
+    ],
+    "owner of a working directory": [
+        ("environments/workplace/workplace.c", "strcmp(directory->principal, place->principal) == 0)",
+         "directory->principal)"),
+    ],
+    "question to a node before its first run": [
+        ("environments/nodes/node_execution.c", "run->is_asking = node_execution_introduce(run->node, stay);",
+         "(void)node_execution_introduce(run->node, stay);"),
+    ],
 }
 
 
@@ -280,6 +316,22 @@ class KnockOut:
     def programs_at(self, level, user):
         return [program for program in corpus.programs() if self.covers(program, level, user)]
 
+
+# Defences that no program attacks, and the tests that fail without each of them.
+SHOWN = {
+    "seal of a replica": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "one use of a seal": ["integration/test_replicas.py::test_a_seal_is_believed_once"],
+    "one replica for a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "one request for a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "age of a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "token behind a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "owner of a session of HTTP": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
+    "owner of a session": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
+    "owner of a task": ["integration/test_tasks.py::test_a_task_of_somebody_else_is_unknown"],
+    "owner of a working directory": ["integration/test_file_resources.py::test_others_find_nothing"],
+    "question to a node before its first run": [
+        "integration/test_nodes.py::test_a_node_that_gives_less_than_the_first_gets_scripts_as_it_can_take_them"],
+}
 
 CAP_SYS_RESOURCE = 24  # linux/capability.h
 

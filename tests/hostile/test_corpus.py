@@ -43,3 +43,11 @@ def test_what_takes_a_defence_away_is_in_the_source(defence):
 @pytest.mark.parametrize("knock_out", knock_outs.KNOCK_OUTS, ids=lambda one: one.defence)
 def test_every_knock_out_is_to_set_a_program_free(knock_out):
     assert any(knock_out.programs_at(level, who) for level, who in knock_outs.SETTINGS)
+
+
+@pytest.mark.parametrize("defence", knock_outs.CHANGES)
+def test_something_shows_each_defence(defence):
+    shown = knock_outs.SHOWN.get(defence, [])
+    assert shown or any(defence in (one.defence, *one.also) for one in knock_outs.KNOCK_OUTS)
+    for path, _, name in (test.partition("::") for test in shown):
+        assert f"def {name}(" in (knock_outs.ROOT / "tests" / path).read_text()

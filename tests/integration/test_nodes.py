@@ -37,6 +37,17 @@ time.sleep(1000)
 """)
 
 
+# Marks that it has begun, and has a name of its own.
+NAMED = """
+import ctypes, time
+ctypes.CDLL(None).prctl(15, b"a-script")
+print("here", flush=True)
+with open(NAME, "w") as file:
+    file.write("begun\\n")
+time.sleep(500)
+"""
+
+
 def node():
     return [os.environ["PYEXECD"], "node"]
 
@@ -549,11 +560,15 @@ def killed(server, pids, number=signal.SIGKILL):
     return before
 
 
+def assert_was_lost(answer):
+    text = sessions.text_of(answer)
+    assert answer["isError"] and "node far (" in text and "was lost" in text and "not started again" in text
+    assert "Code output: here" in text and answer["structuredContent"]["isolation"] == "sandbox"
+
+
 def assert_all_are_answered_by_name(server):
     for answer in answers(server, server.ids):
-        text = sessions.text_of(answer)
-        assert answer["isError"] and "node far (" in text and "was lost" in text and "not started again" in text
-        assert "Code output: here" in text and answer["structuredContent"]["isolation"] == "sandbox"
+        assert_was_lost(answer)
     assert_ran_once(server)
 
 
@@ -580,6 +595,23 @@ def test_runs_whose_launcher_is_stopped_are_answered_by_name(victim):
     pids = killed(victim, victim.launchers(), signal.SIGSTOP)
     assert_all_are_answered_by_name(victim)
     assert_nothing_is_left(pids)
+
+
+def test_whoever_ends_a_node_ends_its_scripts_in_whatever_order():
+    """A scheduler signals all processes of a job. Here the node hears of its script's end and of its own at the same time."""
+    with Far() as server:
+        server.ids = [server.start_tool("run_python", {"code": f"NAME = 'run0'\n{NAMED}", "timeout": 500})]
+        assert leftovers.until(lambda: begun(server)), server.stderr()
+        node, = server.nodes()
+        script, = (pid for pid in leftovers.descendants(node) if leftovers.read(f"/proc/{pid}/comm") == b"a-script\n")
+        supervisor = leftovers.parent_and_state(script)[0]
+        os.kill(node, signal.SIGSTOP)
+        os.kill(script, signal.SIGTERM)
+        assert leftovers.until(lambda: not leftovers.alive([script, supervisor]))
+        time.sleep(1)  # the more there is to read at once, the more the test shows
+        os.kill(node, signal.SIGTERM)
+        os.kill(node, signal.SIGCONT)
+        assert_all_are_answered_by_name(server)
 
 
 def test_a_session_whose_node_is_lost_says_so():

@@ -22,6 +22,7 @@ import leftovers
 import ports
 import wire
 from sessions import Session, call, text_of
+from test_doctor import doctor, line_of
 from test_http_stateless import modern
 from test_output_pieces import FLOOD
 from test_output_pieces import start as start_for_pieces
@@ -38,21 +39,26 @@ class Replicas:
     """Three servers; CONFIG is the further configuration of each."""
 
     def __init__(self, folder, stack, **config):
-        self.folder = folder
+        self.folder, self.stack = folder, stack
         self.ports = {name: ports.free_port() for name in NAMES}
         key = self.write("key", SECRET)
         tokens = self.write("tokens", "".join(
             f"{name} sha256:{hashlib.sha256(token.encode()).hexdigest()}\n"
             for name, token in TOKENS.items()))
         everyone = {name: f"http://127.0.0.1:{port}/mcp" for name, port in self.ports.items()}
-        self.servers = {name: stack.enter_context(client.Server(transport="http", config={
+        self.configs = {name: {
             "listen": [everyone[name]],
             "token_file": str(tokens),
             "http": {"allowed_hosts": [BALANCER]},
             "sessions": {"number": 64, "number_per_client": 64},
             "replicas": {"self": name, "all": everyone, "key_file": str(key)},
             **config,
-        })) for name in NAMES}
+        } for name in NAMES}
+        self.servers = {name: self.start(name) for name in NAMES}
+
+    def start(self, name):
+        return self.stack.enter_context(
+            client.Server(transport="http", config=self.configs[name]))
 
     def write(self, name, text):
         path = self.folder / name
@@ -258,9 +264,10 @@ BODY = json.dumps(modern({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "pa
     "name": "run_python", "arguments": {"code": "print('executed')"}}})).encode()
 
 
-def seal(number, secret=SECRET, fields=FIELDS, body=BODY, **more):
+def seal(number, secret=SECRET, fields=FIELDS, body=BODY,
+         purpose=b"pyexecd forwarded requests", **more):
     """What replica a puts before a request to b."""
-    key = hashlib.sha256(b"+pyexecd forwarded requests\0" +
+    key = hashlib.sha256(b"+" + purpose + b"\0" +
                          hashlib.sha256(secret.encode()).digest()).digest()
     now = int(time.time() * 1000)
     parts = ["POST", *itertools.chain(*fields)]
@@ -491,7 +498,7 @@ def test_a_call_that_a_stopped_replica_had_begun_fails_by_name(own, accept):
 
 
 class Impostor:
-    """What listens at the address of b, and gives ANSWER to each request."""
+    """What listens at the address of b, and gives ANSWER, or what that returns, to each request."""
 
     def __init__(self, stack, answer):
         self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -509,7 +516,7 @@ class Impostor:
                         if line.lower().startswith(b"content-length:"):
                             length = int(line.split(b":")[1])
                     lines.read(length)
-                    stream.sendall(self.answer)
+                    stream.sendall(self.answer() if callable(self.answer) else self.answer)
 
 
 @pytest.mark.parametrize("answer, why", [
@@ -570,6 +577,99 @@ def test_each_call_is_answered_once_or_fails_by_name_when_a_replica_is_killed(ow
         answered = counts[name][:-1] if name == "b" else counts[name]
         assert [stdout(answer["result"]) for answer in answered] == \
             [f"{number + 1} {number + 1}\n" for number in range(len(answered))]
+
+
+# The doctor
+
+
+def as_json(**answer):
+    body = json.dumps({"replica": "b", "version": "0", "now": int(time.time() * 1000), **answer}).encode()
+    return (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (len(body), body))
+
+
+class Looks:
+    """What the doctor of replica a says of replica b, which is at a given address."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o600)
+        return str(path)
+
+    def section(self, name, everyone, secret=SECRET):
+        return {"self": name, "all": everyone, "key_file": self.write(f"key-of-{name}", secret)}
+
+    def at(self, url):
+        """The line about b, and the verdict."""
+        config = self.write("config.yaml", json.dumps({
+            "replicas": self.section("a", {"a": "http://127.0.0.1:1", "b": url})}))
+        status, sections = doctor("--config", config)
+        assert status == 0, sections
+        return line_of(sections["replicas"], "b"), "\n".join(sections.get("ready, but", []))
+
+
+@pytest.fixture
+def looks(tmp_path):
+    return Looks(tmp_path)
+
+
+@pytest.mark.parametrize("name, other, secret, why, remedy", [
+    ("b", "c", SECRET, "comes from a replica that replicas.all does not name", "one `all` for all"),
+    ("c", "a", SECRET, "there is replica c, not b", "the address of b in replicas.all"),
+    ("b", "a", SECRET[1:], "there is no replica with this key", "sha256sum "),
+])
+def test_the_doctor_asks_whether_another_replica_would_believe_it(looks, name, other, secret, why, remedy):
+    url = f"http://127.0.0.1:{ports.free_port()}/mcp"
+    section = looks.section(name, {name: url, other: "http://127.0.0.1:1"}, secret)
+    with client.Server(transport="http", config={"listen": [url], "replicas": section}):
+        line, verdict = looks.at(url)
+    assert line.startswith("  no ") and why in line and why in verdict and remedy in verdict
+
+
+def test_the_doctor_says_of_a_replica_that_is_gone_what_shows_why(looks):
+    url = f"http://127.0.0.1:{ports.free_port()}/mcp"
+    line, verdict = looks.at(url)
+    assert line.startswith("  no ") and "replica b cannot be reached: " in line
+    assert f"curl -v {url}" in verdict
+
+
+@pytest.mark.parametrize("answer, why, remedy", [
+    (lambda: as_json(now=int(time.time() * 1000) - 100_000), "the clock of replica b is 100 s behind", "timedatectl"),
+    (lambda: as_json(now=int(time.time() * 1000) + 100_000), "the clock of replica b is ", "timedatectl"),
+    (as_json, "replica b is version 0", "one version for all"),
+    (lambda: b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<hr>", "there is no replica with this key", "sha256sum"),
+])
+def test_the_doctor_looks_at_clocks_and_versions(looks, answer, why, remedy):
+    with contextlib.ExitStack() as stack:
+        line, verdict = looks.at(Impostor(stack, answer).url)
+    assert line.startswith("  no ") and why in line and why in verdict and remedy in verdict
+
+
+def test_what_the_doctor_asks_uses_up_no_seal(own, looks):
+    """It runs beside the replica whose name it has."""
+    replicas = own()
+    session = Session(replicas.connect(names="b"), "count = 0")
+    connection = replicas.connect(names="a")
+    for _ in range(2):
+        url = f"http://127.0.0.1:{replicas.ports['b']}/mcp"
+        line, verdict = looks.at(url)
+        assert line.startswith("  yes ") and f"{url}, in " in line and "replica b" not in verdict
+        assert "output: 1\n" in text_of(call(connection, "print(1)", session.name))
+
+
+def test_a_question_is_no_seal_and_a_seal_no_question(own):
+    replicas = own()
+    question = seal(1, purpose=b"pyexecd questions of replicas")
+    assert forward(replicas, question).status == 401
+    asked = replicas.peer("b").start("GET", {"Host": "b", "Pyexecd-Question": seal(1)}).wait()
+    assert asked.status == 421
+    asked = replicas.peer("b").start("GET", {"Host": "b", "Pyexecd-Question": question}).wait()
+    assert asked.json()["replica"] == "b" and asked.json()["problem"] is None
+    assert forward(replicas, seal(1)).status == 200
 
 
 # The configuration

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import sys
 import time
@@ -163,6 +164,28 @@ def test_a_cancel_interrupts_and_the_variables_stay(server):
         if not session.is_gone():
             break
     assert session.shown("x") == "2"
+
+
+def gives_in_at_once(server, name):
+    """Whether a cell that its Python has not begun when it is interrupted gives in. That has two seconds for it."""
+    session = Session(server, f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}')\nx = 1")
+    python, = (pid for pid in leftovers.descendants(server.process.pid)
+               if leftovers.read(f"/proc/{pid}/comm") == name.encode() + b"\n")
+    os.kill(python, signal.SIGSTOP)
+    began = server.start_tool("run_python", {"code": "x = 2", "session": session.name, "timeout": 0.01})
+    assert leftovers.until(lambda: is_pending(python, signal.SIGINT))
+    os.kill(python, signal.SIGCONT)
+    session.take(server.wait(began)["result"])
+    return session.result["session"]["alive"] and "KeyboardInterrupt" in session.result["stderr"] and session.shown("x") == "1"
+
+
+def is_pending(pid, number):
+    fields = dict(line.split(b":\t") for line in leftovers.read(f"/proc/{pid}/status").splitlines() if b":\t" in line)
+    return int(fields[b"ShdPnd"], 16) >> number - 1 & 1
+
+
+def test_an_interrupt_before_a_cell_has_begun_is_not_lost(server):
+    assert any(gives_in_at_once(server, f"session-{number}") for number in range(4))
 
 
 def test_cells_are_executed_one_after_the_other(server):

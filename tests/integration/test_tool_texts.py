@@ -94,6 +94,14 @@ def test_the_text_stays_the_same_from_call_to_call(tmp_path):
         assert description(server) == text
 
 
+def test_a_silent_server_keeps_no_tools_of_others_back(tmp_path):
+    """It may be one that is being installed, and is waited for further."""
+    silent = {"command": [sys.executable, "-c", "import sys; sys.stdin.read()"]}
+    with serve({"a": {"type": "system"}}, {"quick": upstream(tmp_path, [tool("early")]), "silent": silent}) as server:
+        assert leftovers.until(lambda: "early()" in description(server))
+        assert "the tools of silent are not known" not in server.stderr()
+
+
 def test_a_server_that_cannot_be_reached_is_named():
     with serve({"a": {"type": "system"}}, {"lost": {"command": ["/nonexistent"]}}) as server:
         assert 'lost: tools.help("lost") shows its tools' in description(server)

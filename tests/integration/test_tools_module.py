@@ -285,3 +285,23 @@ def test_an_interrupt_ends_the_wait(python):
         """, python)
     assert output.splitlines() == ["interrupted", "{'a': [1, 2]}"]
     assert len(server.cancelled) == 1
+
+
+def test_an_interrupt_at_the_moment_of_sending_cancels_as_well(python):
+    output, server = printed("""
+        import os, tools
+        tools.test.json()
+        write = os.write
+        def write_and_be_interrupted(descriptor, data):
+            os.write = write
+            write(descriptor, data)
+            raise KeyboardInterrupt
+        os.write = write_and_be_interrupted
+        try:
+            tools.test.hang()
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(tools.test.json())
+        """, python)
+    assert output.splitlines() == ["interrupted", "{'a': [1, 2]}"]
+    assert len(server.cancelled) == 1

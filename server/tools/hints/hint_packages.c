@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "environments/environment_level.h"
 #include "server/tools/code/python_source.h"
 #include "server/tools/code/script_block.h"
 #include "server/tools/hints/hint_table.h"
@@ -46,11 +47,23 @@ static json_t *hint_choose_package(const struct hint_facts *facts, const struct 
     return json_pack("[s]", known->package);
 }
 
-/* The module by which other scripts call tools. Owned by the caller; NULL: its name is another's.
- */
+/* The reason why the module by which other scripts call tools is not there, though the environment
+ * has tools. NULL: it is not known. */
+static const char *hint_find_tools_lack(const struct environment *environment)
+{
+    char *const *tools = environment->settings.tools;
+    const char *reason = environment_lacks_tools(environment);
+
+    if (reason || !tools || !*tools || environment_isolation(environment) != ISOLATION_NONE)
+        return reason;
+    return "they run without isolation, and so reach only servers that have no secret or "
+           "`any_isolation`";
+}
+
+/* Owned by the caller; NULL: the module NAME is another's. */
 static char *hint_lacking_tools(const struct hint_facts *facts, const char *name)
 {
-    const char *reason = environment_lacks_tools(facts->environment);
+    const char *reason = hint_find_tools_lack(facts->environment);
 
     if (!reason || (strcmp(name, "tools") != 0 && strcmp(name, "pyexecd_tools") != 0))
         return NULL;

@@ -283,31 +283,25 @@ static enum approval_policy python_call_least_approval(const struct python_call 
 }
 
 /* A client that can be asked while the code runs is asked then, and sees the arguments. */
-static void python_call_foresee(struct python_call *call, const json_t *tools)
+static json_t *python_call_foresee(const struct python_call *call, const json_t *tools)
 {
     const struct invocation_client *client = &call->invocation->client;
     const char *shown = call->request.shown;
 
-    if (client->can_elicit && !client->can_elicit_aside)
-        call->foreseen = foreseen_tools_find(tools, shown ? shown : call->request.code,
-                                             shown ? strlen(shown) : call->request.code_length);
-    call->sender.sender.approved = call->setting.approved_tools = call->foreseen;
+    if (!client->can_elicit || client->can_elicit_aside)
+        return NULL;
+    return foreseen_tools_find(tools, shown ? shown : call->request.code,
+                               shown ? strlen(shown) : call->request.code_length);
 }
 
-static bool python_call_is_approved(struct python_call *call)
+/* False: a person is asked first, or has said no. */
+static bool python_call_settle_approval(struct python_call *call, const json_t *tools)
 {
     struct tool_caller *caller = call->invocation->caller;
-    AUTO_JSON json_t *tools =
-        python_host_known_tools(call->host, call->setting.environment, caller->principal);
     AUTO_FREE char *directory = python_call_describe_directory(call);
     AUTO_FREE char *session = python_session_describe(call->host, caller, &call->request);
     const char *shown = call->request.shown;
 
-    if (call->request.chosen) {
-        call->sender.sender.approved = call->request.approved_tools;
-        return true;
-    }
-    python_call_foresee(call, tools);
     return approval_settle(call->invocation,
                            &(struct approval_subject){
                                .environment = call->setting.environment,
@@ -325,6 +319,23 @@ static bool python_call_is_approved(struct python_call *call)
                            },
                            caller->lasting ? &python_caller_of(caller)->approvals
                                            : &call->host->approvals);
+}
+
+/* Seeks the approval of the code, and of the tools that it names. False: a person is asked first,
+ * or has said no. Later parts of a call have what its first part was given. */
+static bool python_call_seek_approval(struct python_call *call)
+{
+    AUTO_JSON json_t *tools = NULL;
+
+    if (call->request.chosen) {
+        call->sender.sender.approved = call->request.approved_tools;
+        return true;
+    }
+    tools = python_host_known_tools(call->host, call->setting.environment,
+                                    call->invocation->caller->principal);
+    call->foreseen = python_call_foresee(call, tools);
+    call->sender.sender.approved = call->setting.approved_tools = call->foreseen;
+    return python_call_settle_approval(call, tools);
 }
 
 /* Running */
@@ -552,7 +563,7 @@ static enum outcome python_call_begin(struct python_call *call, struct error *er
         return OUTCOME_FAILED;
     python_call_set_state(call, PYTHON_CALL_ASKING);
     run_account_begin(call->invocation, &call->request, &call->setting);
-    if (!python_call_is_approved(call))
+    if (!python_call_seek_approval(call))
         return OUTCOME_READY;
     python_call_take_packages(call);
     if (python_call_submit(call, err) < 0)

@@ -1,10 +1,12 @@
 #include "server/transport/http/http_endpoint.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "server/transport/http/http_answer.h"
 #include "server/transport/http/http_cors.h"
 #include "server/transport/http/http_endpoint_private.h"
 #include "server/transport/http/http_gate.h"
+#include "server/transport/http/replica_question.h"
 #include "server/transport/http/replicas.h"
 #include "server/transport/identity/authority.h"
 
@@ -53,6 +55,22 @@ static bool http_metadata_answer(const struct authority *authority, struct http_
 
 /* The service */
 
+/* True when another replica asks what this server makes of it, and has been answered. */
+static bool http_endpoint_answer_question(struct http_endpoint *endpoint,
+                                          struct http_exchange *exchange)
+{
+    const char *question =
+        endpoint->replicas ? http_exchange_field(exchange, REPLICA_QUESTION_FIELD, NULL) : NULL;
+    AUTO_FREE char *answer = NULL;
+
+    if (!question || http_gate_check_sender(&endpoint->names, exchange))
+        return false;
+    answer = replica_question_answer(endpoint->replicas, question);
+    if (answer)
+        http_respond(exchange, 200, "", "application/json", answer, strlen(answer));
+    return answer != NULL;
+}
+
 /* True when another replica sends EXCHANGE. Host is not looked at: it is there to keep browsers
  * out, which have no seal. */
 static bool http_endpoint_take_sealed(struct http_endpoint *endpoint,
@@ -73,7 +91,8 @@ static void http_endpoint_on_head(struct http_service *service, struct http_exch
 {
     struct http_endpoint *endpoint = CONTAINER_OF(service, struct http_endpoint, service);
 
-    if (http_endpoint_take_sealed(endpoint, exchange))
+    if (http_endpoint_answer_question(endpoint, exchange) ||
+        http_endpoint_take_sealed(endpoint, exchange))
         return;
     if (http_gate_is_refused(&endpoint->names, exchange,
                              http_gate_check_host(&endpoint->names, exchange)) ||

@@ -16,9 +16,6 @@
 #include <string.h>
 
 enum {
-    FORWARD_CONNECT_SECONDS = 5,
-    FORWARD_KEEPALIVE_SECONDS = 5, /* between two looks whether the other machine is there */
-    FORWARD_IDLE_SECONDS = 30,     /* a kept connection is used: less than its server keeps it */
     FORWARD_ANSWER_BYTES = 64 * 1024 * 1024, /* of an answer, or of one event */
     FORWARD_SEAL_REFUSED = 401,
 };
@@ -61,7 +58,7 @@ static void http_forward_end(struct http_forward *forward, enum http_forward_end
     forward->settings.over(forward->settings.data, end);
 }
 
-/* Says in the log when it begins and when it is over that a replica is not reached. */
+/* The log is told when a replica is not reached any more, and when it is again. */
 static void http_forward_note(const struct http_forward *forward, const char *problem)
 {
     struct replica *replica = forward->settings.replica;
@@ -335,18 +332,8 @@ static void http_forward_set_body(const struct http_forward *forward, CURL *easy
 
 static CURL *http_forward_open(struct http_forward *forward)
 {
-    CURL *easy = curl_easy_init();
+    CURL *easy = replicas_connect(forward->settings.replica);
 
-    curl_easy_setopt(easy, CURLOPT_URL, forward->settings.replica->url);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* none, whatever the environment says */
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)FORWARD_CONNECT_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)FORWARD_IDLE_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)FORWARD_KEEPALIVE_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)FORWARD_KEEPALIVE_SECONDS);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, forward->fields);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, http_forward_on_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, forward);

@@ -290,7 +290,7 @@ static struct replica *http_visit_find_owner_in_body(const struct http_visit *vi
     copy = memory_new(exchange->body_length + 1, 1);
     memcpy(copy, exchange->body, exchange->body_length);
     incoming_init(&incoming, copy, exchange->body_length);
-    if (incoming.kind == INCOMING_MODERN || incoming.kind == INCOMING_REQUEST)
+    if (incoming.kind == INCOMING_MODERN)
         owner = replicas_find_owner(replicas, &incoming);
     incoming_deinit(&incoming);
     return owner;

@@ -14,14 +14,20 @@
 #include <strings.h>
 #include <time.h>
 
-#define REPLICAS_KEY_PURPOSE  "pyexecd forwarded requests"
-#define REPLICAS_DEFAULT_PATH "/mcp"
+#define REPLICAS_KEY_PURPOSE      "pyexecd forwarded requests"
+#define REPLICAS_QUESTION_PURPOSE "pyexecd questions of replicas"
+#define REPLICAS_DEFAULT_PATH     "/mcp"
 
-enum { REPLICAS_SKEW_SECONDS = 30 }; /* between two clocks, with the time on the way */
+enum {
+    REPLICAS_SKEW_SECONDS = 30, /* between two clocks, with the time on the way */
+    REPLICAS_CONNECT_SECONDS = 5,
+    REPLICAS_KEEPALIVE_SECONDS = 5, /* between two looks whether the other machine is there */
+    REPLICAS_IDLE_SECONDS = 30,     /* a kept connection is used: less than its server keeps it */
+};
 
 /* The table */
 
-static int64_t replicas_now(void)
+int64_t replicas_now(void)
 {
     struct timespec now;
 
@@ -29,18 +35,19 @@ static int64_t replicas_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void replicas_derive_key(struct replicas *replicas,
-                                const unsigned char secret[static DIGEST_BYTES])
+static void replicas_derive_key(const char *purpose,
+                                const unsigned char secret[static DIGEST_BYTES],
+                                unsigned char ret[static DIGEST_KEY_BYTES])
 {
     struct digest digest;
 
     digest_init(&digest);
-    digest_add_string(&digest, REPLICAS_KEY_PURPOSE);
+    digest_add_string(&digest, purpose);
     digest_add(&digest, secret, DIGEST_BYTES);
-    digest_finish_bytes(&digest, replicas->key);
+    digest_finish_bytes(&digest, ret);
 }
 
-struct replicas *replicas_new(struct ev_loop *loop, const char *self,
+struct replicas *replicas_new(struct ev_loop *loop, const char *self, const char *version,
                               const unsigned char secret[static DIGEST_BYTES], struct error *err)
 {
     struct replicas *replicas;
@@ -49,7 +56,9 @@ struct replicas *replicas_new(struct ev_loop *loop, const char *self,
         return NULL;
     replicas = NEW(struct replicas);
     snprintf(replicas->self, sizeof replicas->self, "%s", self);
-    replicas_derive_key(replicas, secret);
+    replicas->version = version;
+    replicas_derive_key(REPLICAS_KEY_PURPOSE, secret, replicas->key);
+    replicas_derive_key(REPLICAS_QUESTION_PURPOSE, secret, replicas->question_key);
     list_init(&replicas->others);
     replicas->transfers = transfers_new(loop);
     replicas->epoch = replicas_now();
@@ -72,6 +81,7 @@ void replicas_free(struct replicas *replicas)
     }
     transfers_free(replicas->transfers);
     explicit_bzero(replicas->key, sizeof replicas->key);
+    explicit_bzero(replicas->question_key, sizeof replicas->question_key);
     free(replicas);
 }
 
@@ -123,6 +133,23 @@ struct replica *replicas_find_owner(const struct replicas *replicas,
 {
     return replicas_find(replicas,
                          owner_find_handle(incoming, replicas_has, (struct replicas *)replicas));
+}
+
+CURL *replicas_connect(const struct replica *replica)
+{
+    CURL *easy = curl_easy_init();
+
+    curl_easy_setopt(easy, CURLOPT_URL, replica->url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* none, whatever the environment says */
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)REPLICAS_CONNECT_SECONDS);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)REPLICAS_IDLE_SECONDS);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)REPLICAS_KEEPALIVE_SECONDS);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)REPLICAS_KEEPALIVE_SECONDS);
+    return easy;
 }
 
 /* Seals */
@@ -194,21 +221,31 @@ static bool replicas_is_recent(struct replicas *replicas, const struct replica_s
            llabs(replicas_now() / 1000 - seal->made) <= REPLICAS_SKEW_SECONDS;
 }
 
+const char *replicas_judge(struct replicas *replicas, const struct replica_seal *seal,
+                           struct replica **ret_from)
+{
+    *ret_from = replicas_find_name(replicas, seal->from, strlen(seal->from));
+    if (strcmp(seal->to, replicas->self) != 0)
+        return "it was made for another replica: look at the addresses in replicas.all";
+    if (!*ret_from || !*seal->principal)
+        return "it comes from a replica that replicas.all does not name";
+    if (!replicas_is_recent(replicas, seal))
+        return "it is too old, or the clocks of the two machines differ";
+    return NULL;
+}
+
 const char *replicas_open_seal(struct replicas *replicas, const char *text,
                                struct replica_seal *ret)
 {
     struct replica_seal seal;
     struct replica *from;
+    const char *problem;
 
     if (!replica_seal_open(replicas->key, text, &seal))
         return "it was made with another key";
-    if (strcmp(seal.to, replicas->self) != 0)
-        return "it was made for another replica: look at the addresses in replicas.all";
-    from = replicas_find_name(replicas, seal.from, strlen(seal.from));
-    if (!from || !*seal.principal)
-        return "it comes from a replica that replicas.all does not name";
-    if (!replicas_is_recent(replicas, &seal))
-        return "it is too old, or the clocks of the two machines differ";
+    problem = replicas_judge(replicas, &seal, &from);
+    if (problem)
+        return problem;
     if (!replay_window_take(&from->window, seal.epoch, seal.number))
         return "it has been used before";
     *ret = seal;

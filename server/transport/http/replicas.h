@@ -8,6 +8,7 @@
 #include "server/transport/identity/replay_window.h"
 #include "server/transport/identity/replica_seal.h"
 
+#include <curl/curl.h>
 #include <ev.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,16 +28,19 @@ struct replica {
 
 struct replicas {
     char self[REPLICA_NAME_BYTES];
+    const char *version; /* of the program: static storage */
     unsigned char key[DIGEST_KEY_BYTES];
-    struct list others;          /* of struct replica: owned */
-    struct transfers *transfers; /* owned */
-    int64_t epoch;               /* when we began, in milliseconds */
+    unsigned char question_key[DIGEST_KEY_BYTES]; /* replica_question.h */
+    struct list others;                           /* of struct replica: owned */
+    struct transfers *transfers;                  /* owned */
+    int64_t epoch;                                /* when we began, in milliseconds */
     uint64_t last_number;
     const char *last_problem; /* why the last seal that was refused was; NULL: none was */
 };
 
-/* SELF: our name. SECRET: what all replicas have and nobody else. NULL with ERR without libcurl. */
-struct replicas *replicas_new(struct ev_loop *loop, const char *self,
+/* SELF: our name. VERSION: of the program; static storage. SECRET: what all replicas have and
+ * nobody else. NULL with ERR without libcurl. */
+struct replicas *replicas_new(struct ev_loop *loop, const char *self, const char *version,
                               const unsigned char secret[static DIGEST_BYTES], struct error *err);
 
 /* Harmless for NULL. */
@@ -58,9 +62,20 @@ struct replica *replicas_find_owner(const struct replicas *replicas,
 /* True for the fields of a request that are forwarded with it. */
 bool replicas_forward_field(const char *name);
 
+/* A handle of libcurl for a request to REPLICA; owned by the caller. */
+CURL *replicas_connect(const struct replica *replica);
+
 /* The seal of EXCHANGE, which PRINCIPAL has sent, for REPLICA. Owned by the caller. */
 char *replicas_seal(struct replicas *replicas, const struct replica *replica,
                     const struct http_exchange *exchange, const char *principal);
+
+/* By the wall clock, in milliseconds. */
+int64_t replicas_now(void);
+
+/* The fault of SEAL, just opened, whether or not it was used before; NULL: none. Its sender is in
+ * *RET_FROM where it is known, else NULL. */
+const char *replicas_judge(struct replicas *replicas, const struct replica_seal *seal,
+                           struct replica **ret_from);
 
 /* Opens TEXT, the seal of a request that has just come, which cannot be used again. Returns what is
  * wrong with it; NULL: nothing, and RET is written. */

@@ -1,5 +1,5 @@
-/* The numbers that a sender has used lately, so that none is accepted twice, in whatever order they
- * come. A sender begins again with a later epoch. */
+/* A record of the numbers that a sender has used lately: none is accepted twice, in whatever order
+ * they come. A sender begins again with a later epoch. */
 #pragma once
 
 #include <stdbool.h>

@@ -45,11 +45,12 @@ static json_t *replica_seal_verify(const unsigned char key[static DIGEST_KEY_BYT
     return json ? json_loadb(json, length, 0, NULL) : NULL;
 }
 
-static void replica_seal_read(const json_t *payload, const char *key, char *ret, size_t size)
+/* False for a text that does not fit: cut, it would be the name of somebody else. */
+static bool replica_seal_read(const json_t *payload, const char *key, char *ret, size_t size)
 {
     const char *text = json_object_get_string(payload, key);
 
-    snprintf(ret, size, "%s", text ? text : "");
+    return text && (size_t)snprintf(ret, size, "%s", text) < size;
 }
 
 static int64_t replica_seal_read_integer(const json_t *payload, const char *key)
@@ -61,17 +62,17 @@ bool replica_seal_open(const unsigned char key[static DIGEST_KEY_BYTES], const c
                        struct replica_seal *ret)
 {
     AUTO_JSON json_t *payload = replica_seal_verify(key, text);
-
-    if (!payload)
-        return false;
-    *ret = (struct replica_seal){
+    struct replica_seal seal = {
         .made = replica_seal_read_integer(payload, "made"),
         .epoch = replica_seal_read_integer(payload, "epoch"),
         .number = (uint64_t)replica_seal_read_integer(payload, "number"),
     };
-    replica_seal_read(payload, "from", ret->from, sizeof ret->from);
-    replica_seal_read(payload, "to", ret->to, sizeof ret->to);
-    replica_seal_read(payload, "principal", ret->principal, sizeof ret->principal);
-    replica_seal_read(payload, "digest", ret->digest, sizeof ret->digest);
+
+    if (!replica_seal_read(payload, "from", seal.from, sizeof seal.from) ||
+        !replica_seal_read(payload, "to", seal.to, sizeof seal.to) ||
+        !replica_seal_read(payload, "principal", seal.principal, sizeof seal.principal) ||
+        !replica_seal_read(payload, "digest", seal.digest, sizeof seal.digest))
+        return false;
+    *ret = seal;
     return true;
 }

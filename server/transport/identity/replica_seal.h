@@ -26,6 +26,6 @@ struct replica_seal {
 char *replica_seal_close(const unsigned char key[static DIGEST_KEY_BYTES],
                          const struct replica_seal *seal);
 
-/* Reads TEXT. False, and nothing is written, if it was not made with KEY. */
+/* Reads TEXT. False, and nothing is written, if it was not made with KEY, or lacks a text. */
 bool replica_seal_open(const unsigned char key[static DIGEST_KEY_BYTES], const char *text,
                        struct replica_seal *ret);

@@ -1,5 +1,6 @@
 #include "server/transport/socket/peer.h"
 
+#include "base/memory.h"
 #include "server/transport/socket/address.h"
 #include "server/transport/socket/far_end.h"
 
@@ -73,6 +74,15 @@ void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_B
         snprintf(text, PEER_TEXT_BYTES, PEER_USER_PREFIX "%" PRIu64, peer->number);
     else
         snprintf(text, PEER_TEXT_BYTES, "%s", ANYBODY);
+}
+
+char *peer_own_principal(void)
+{
+    const struct peer self = {.family = AF_UNIX, .number = geteuid()};
+    char text[PEER_TEXT_BYTES];
+
+    peer_format_principal(&self, text);
+    return memory_copy_string(text);
 }
 
 bool peer_is_anonymous(const char *principal)

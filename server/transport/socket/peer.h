@@ -35,5 +35,8 @@ bool peer_is_local(const struct peer *peer);
 /* The name that keeps the directories and tasks of peers apart: "uid-1000", or "tcp". */
 void peer_format_principal(const struct peer *peer, char text[static PEER_TEXT_BYTES]);
 
+/* That name of our own user, as whom commands run their scripts, too. Owned by the caller. */
+char *peer_own_principal(void);
+
 /* True for the name that all unidentified clients share. */
 bool peer_is_anonymous(const char *principal);

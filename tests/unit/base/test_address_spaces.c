@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { STACK_BYTES = 16 * 1024 };
+
 static _Noreturn int stay(void *nothing)
 {
     (void)nothing;
@@ -19,11 +21,14 @@ static _Noreturn int stay(void *nothing)
         pause();
 }
 
-/* Another process; one at a time can share our memory. FLAGS are of clone(2). */
+/* Another process; one at a time can share our memory, and is at work on its stack while another is
+ * begun. FLAGS are of clone(2). */
 static pid_t begin_another(int flags)
 {
-    static char stack[16 * 1024];
-    const pid_t pid = clone(stay, stack + sizeof stack, flags | SIGCHLD, NULL);
+    static char of_sharing[STACK_BYTES];
+    static char of_copied[STACK_BYTES];
+    char *stack = flags & CLONE_VM ? of_sharing : of_copied;
+    const pid_t pid = clone(stay, stack + STACK_BYTES, flags | SIGCHLD, NULL);
 
     assert_true(pid > 0);
     return pid;

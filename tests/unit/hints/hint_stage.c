@@ -27,8 +27,7 @@ static const char *const *hints_needs(const struct environment *environment)
 
 static const char *hints_lacks_sockets(const struct environment *environment)
 {
-    (void)environment;
-    return "its engine is far away";
+    return environment->settings.sandbox.is_wanted ? "its engine is far away" : NULL;
 }
 
 static const struct environment_kind hints_kind = {.isolation = ISOLATION_NONE};
@@ -196,6 +195,7 @@ char *stage_hints(struct stage *stage, const struct hint_case *each)
         json_object_set_new(stage->small.definition, "pip_packages",
                             json_pack("[s,s]", "pandas>=2", "numpy"));
     stage->small.settings.tools = each->flags & HAS_TOOLS ? hints_tools : NULL;
+    stage->small.settings.sandbox.is_wanted = !(each->flags & WITHOUT_SANDBOX);
     stage->small.settings.sandbox.hosts = each->flags & HAS_HOSTS ? hints_hosts : NULL;
     hints = hints_find(&(struct hint_facts){
         .run = &run,

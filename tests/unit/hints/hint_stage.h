@@ -61,6 +61,7 @@ enum {
     HAS_PACKAGES = 1 << 11, /* the environment is a venv with some */
     CODE_ALONE = 1 << 12,   /* the model has written no other argument */
     HAS_TOOLS = 1 << 13, /* the environment has some, whose socket does not come to its scripts */
+    WITHOUT_SANDBOX = 1 << 14, /* and then they could */
 };
 
 struct hint_case {

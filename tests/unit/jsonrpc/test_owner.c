@@ -16,11 +16,11 @@ static bool is_of_b(void *data, const char *handle)
     return strncmp(handle, "b-", 2) == 0;
 }
 
-/* The handle that is found in a request with PARAMS. Owned by the caller. */
-static char *find_in(const char *params)
+/* The handle that is found in a request of METHOD with PARAMS. Owned by the caller. */
+static char *find_in_request(const char *method, const char *params)
 {
     AUTO_FREE char *text =
-        memory_format("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":%s}", params);
+        memory_format("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%s,\"params\":%s}", method, params);
     struct incoming incoming;
     unsigned looks = 0;
     const char *found;
@@ -31,6 +31,11 @@ static char *find_in(const char *params)
     copy = found ? memory_copy_string(found) : NULL;
     incoming_deinit(&incoming);
     return copy;
+}
+
+static char *find_in(const char *params)
+{
+    return find_in_request("\"tools/call\"", params);
 }
 
 static void test_a_handle_is_found_in_each_of_its_places(void **state)
@@ -84,12 +89,22 @@ static void test_other_places_have_none(void **state)
         assert_null(find_in(params[i]));
 }
 
+static void test_arguments_of_what_is_no_tool_have_none(void **state)
+{
+    static const char *const methods[] = {"\"prompts/get\"", "\"tools/call/x\"", "7"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+        assert_null(find_in_request(methods[i], "{\"arguments\":{\"session\":\"b-1\"}}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_handle_is_found_in_each_of_its_places),
         cmocka_unit_test(test_a_file_is_its_directorys),
         cmocka_unit_test(test_other_places_have_none),
+        cmocka_unit_test(test_arguments_of_what_is_no_tool_have_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,12 @@
 usage: fake_server.py REVISION [http PORT_FILE]    standard input and output; or a port of its own, which it writes down,
                                                    until its input ends
 
-It keeps a line for each message that it is given in the file $SEEN, where that is set. Over HTTP it answers when the file
+It keeps a line for each message that it is given in the file $SEEN, where that is set. Where there is no file $BEGUN, it
+makes it, does not list its tools, and takes its time to end. Over HTTP it answers when the file
 $HELD_BY is gone.
 """
 
+import atexit
 import http.server
 import json
 import os
@@ -19,7 +21,7 @@ import time
 MODERN = "2026-07-28"
 NAMES = ["echo", "die", "hang", "huge", "long_line", "chatter", "refuse", "ask", "again", "change", "children", "env",
          "progress", "redirect", "cut", "dribble", "many", "nothing", "denied_one", "late", "not_json", "sessionless",
-         "pings", "say_and_die", "number", "not_a_number", "log", "wide"]
+         "pings", "say_and_die", "number", "not_a_number", "bad_escape", "log", "wide"]
 WIDE = ["short text"] * 90000  # more than 1 MiB of it
 changed = False
 out = threading.Lock()
@@ -121,6 +123,10 @@ def answer(revision, message, send):
         response["result"] = {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}}}
     elif method == "server/discover" and os.environ.get("SILENT"):
         return None
+    elif method == "tools/list" and not os.path.exists(os.environ.get("BEGUN", "/")):
+        open(os.environ["BEGUN"], "w", encoding="utf-8").close()
+        atexit.register(time.sleep, 0.2)
+        response["error"] = {"code": -32603, "message": "not yet"}
     elif method == "tools/list":
         response["result"] = listed(params.get("cursor"))
     elif method == "subscriptions/listen":
@@ -164,6 +170,10 @@ def serve_lines(revision):
             continue
         name = message.get("params", {}).get("name", "")
         without_end(name)
+        if name == "bad_escape":
+            sys.stdout.write('{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"it\\\'s no file"}}\n' % message["id"])
+            sys.stdout.flush()
+            continue
 
         def handle(message=message):
             if (response := answer(revision, message, write)) is not None:

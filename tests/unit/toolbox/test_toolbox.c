@@ -232,6 +232,7 @@ static void test_after_each_fault_the_next_call_works(void **state)
         expect(&trial, "not_json", ERROR_NONE, NULL);
         expect(&trial, "log", ERROR_NONE, NULL);
         expect(&trial, "not_a_number", ERROR_UNAVAILABLE, "its answer is no JSON");
+        expect(&trial, "bad_escape", ERROR_UNAVAILABLE, "its answer is no JSON");
         expect(&trial, "ask", ERROR_NONE, NULL);
         expect(&trial, "nothing", ERROR_UNAVAILABLE, "");
         expect(&trial, "many", ERROR_UNAVAILABLE, "a script cannot answer");
@@ -637,6 +638,30 @@ static void test_a_program_that_is_not_there_is_named(void **state)
     trial_end(&trial);
 }
 
+/* That it could not be reached counts no longer when it has been reached since. */
+static void test_an_old_failure_is_not_told_again(void **state)
+{
+    struct trial trial = {.bench = *state};
+    AUTO_FREE char *definition =
+        memory_format("{\"environment\": {\"BEGUN\": \"%s/begun\"}, \"allow\": [\"*\"], "
+                      "\"timeout\": 60, \"idle\": 9}",
+                      trial.bench->scratch);
+    struct one_call one = {0};
+
+    trial_begin(&trial, state, definition, "\"2025-11-25\"");
+    start(&trial, &one, "echo", NULL);
+    finish(&trial, &one);
+    assert_non_null(strstr(one.err.message, "not yet"));
+    end(&one);
+    start(&trial, &one, "die", NULL); /* before the program has ended */
+    finish(&trial, &one);
+    assert_non_null(strstr(one.err.message, "killed by signal 9"));
+    end(&one);
+    turn_for(trial.bench->loop, 0.2); /* it rests, and the failure is younger than 2 seconds */
+    expect(&trial, "echo", ERROR_NONE, NULL);
+    trial_end(&trial);
+}
+
 static void test_a_variable_that_is_not_set_is_an_error(void **state)
 {
     struct toolbox_plan *plan = toolbox_plan_new();
@@ -843,6 +868,7 @@ int main(void)
         TEST(test_what_a_person_must_approve_is_not_sent_without),
         TEST(test_a_list_that_is_too_large_is_given_up),
         TEST(test_a_program_that_is_not_there_is_named),
+        TEST(test_an_old_failure_is_not_told_again),
         TEST(test_a_variable_that_is_not_set_is_an_error),
         TEST(test_a_reload_keeps_what_has_not_changed),
         TEST(test_a_stop_ends_every_call),

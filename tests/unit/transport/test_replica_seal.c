@@ -1,6 +1,8 @@
 #include "server/transport/identity/replica_seal.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -65,11 +67,36 @@ static void test_no_byte_of_a_seal_can_be_changed_or_left_out(void **state)
     }
 }
 
+/* A sender whose names may be longer, such as another version. */
+static void test_a_name_that_does_not_fit_is_not_cut(void **state)
+{
+    AUTO_FREE char *name = memory_new(sizeof example.principal + 1, 1);
+    struct replica_seal seal;
+
+    (void)state;
+    memset(name, 'a', sizeof example.principal);
+    for (int cut = 0; cut < 2; cut++) {
+        AUTO_JSON json_t *payload = json_pack("{s:s, s:s, s:s, s:s}", "from", "a", "to", "b",
+                                              "digest", "", "principal", name + cut);
+        AUTO_FREE char *json = json_text(payload);
+        AUTO_FREE char *text = base64_encode(BASE64_URL, json, strlen(json));
+        unsigned char mac[DIGEST_BYTES];
+        AUTO_FREE char *mac_text = NULL;
+        AUTO_FREE char *sealed = NULL;
+
+        digest_sign(key, text, strlen(text), mac);
+        mac_text = base64_encode(BASE64_URL, mac, sizeof mac);
+        sealed = memory_format("v1.%s.%s", text, mac_text);
+        assert_int_equal(replica_seal_open(key, sealed, &seal), cut);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_seal_is_read_as_it_was_made),
         cmocka_unit_test(test_another_key_opens_nothing),
+        cmocka_unit_test(test_a_name_that_does_not_fit_is_not_cut),
         cmocka_unit_test(test_no_byte_of_a_seal_can_be_changed_or_left_out),
     };
 
