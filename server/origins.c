@@ -12,8 +12,8 @@
 #include "server/configuration/config.h"
 #include "server/configuration/config_paths.h"
 #include "server/configuration/yaml_tree.h"
-#include "server/program_words.h"
 #include "toolbox/secrets.h"
+#include "toolbox/server_command.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 static const char RUNS[] = "run programs of theirs outside of the sandbox";
+static const char DECIDES[] = "decide what the server executes next";
 static const char ANSWERS[] = "get what the server sends there, and answer it";
 
 /* One look through a configuration. */
@@ -32,11 +33,22 @@ struct origin_search {
     char *pointer;                      /* owned: to the server or node; no trailing slash */
 };
 
-/* PATH and POINTER are taken. */
-static void origins_add(struct origins *origins, char *pointer, char *path, const char *harm)
+/* POINTER and PATH are taken; both may be NULL. */
+static void origins_add(struct origins *origins, enum origin_kind kind, char *pointer, char *path,
+                        const char *harm)
 {
+    if (!path) {
+        free(pointer);
+        return;
+    }
     origins->all = memory_resize(origins->all, (origins->count + 1) * sizeof *origins->all);
-    origins->all[origins->count++] = (struct origin){pointer, path, harm};
+    origins->all[origins->count++] = (struct origin){
+        .kind = kind,
+        .pointer = pointer,
+        .path = path,
+        .way = python_needs_way(path),
+        .harm = harm,
+    };
 }
 
 /* PATH as it is seen from FOLDER. Owned by the caller. */
@@ -63,69 +75,86 @@ static char *origins_find_in(const char *path, const char *name)
     return NULL;
 }
 
-/* The program NAME, as a server of tools is started: not out of the places. If only those have it,
- * it is told where. Owned by the caller, or NULL. */
-static char *origins_find_program(const struct origin_search *search, const char *name)
+/* The program NAME, as a server of tools is started. */
+static void origins_add_program(const struct origin_search *search, const char *name, size_t i)
 {
     AUTO_FREE char *safe = search_path_without(NULL, search->places);
-    char *program =
-        strchr(name, '/') ? origins_absolute(search->folder, name) : origins_find_in(safe, name);
+    char *program = *name == '/' ? memory_copy_string(name) : origins_find_in(safe, name);
+    enum origin_kind kind = ORIGIN_PROGRAM;
 
-    return program ? program : origins_find_in(search_path(), name);
-}
-
-/* A path from the folder on means something else where the program begins in another one. */
-static bool origins_is_relative(const struct origin_search *search, const char *word)
-{
-    AUTO_FREE char *path = origins_absolute(search->folder, word);
-    struct stat status;
-
-    if (*word == '/' || *word == '-' || !*word)
-        return false;
-    return *word == '.' || lstat(path, &status) == 0;
-}
-
-static void origins_add_word(const struct origin_search *search, char *const *words, size_t i)
-{
-    AUTO_FREE char *pointer = memory_format("%s/command/%zu", search->pointer, i);
-    AUTO_FREE char *code = program_words_find_code((const char *const *)words, i, search->folder);
-
-    if (code)
-        origins_add(search->found, memory_copy_string(pointer), STEAL_PTR(code), RUNS);
-    else if (i > 0 && origins_is_relative(search, words[i]))
-        origins_add(search->found, memory_copy_string(pointer), memory_copy_string(search->folder),
-                    RUNS);
-}
-
-/* The words of COMMAND as they will be, for memory_free_strings; NULL if a variable is missing,
- * which is told elsewhere. */
-static char **origins_expand(const json_t *command)
-{
-    AUTO(secrets_deinit) struct secrets ignored = {0};
-    char **words = memory_new(json_array_size(command) + 1, sizeof *words);
-    struct error err = ERROR_INIT;
-    const json_t *word;
-    size_t i;
-
-    json_array_foreach (command, i, word) {
-        words[i] = secrets_expand(&ignored, json_string_value(word), &err);
-        if (!words[i]) {
-            memory_free_strings(words);
-            return NULL;
-        }
+    if (!program) {
+        kind = ORIGIN_SOUGHT;
+        program = origins_find_in(search_path(), name);
     }
-    return words;
+    origins_add(search->found, kind, memory_format("%s/command/%zu", search->pointer, i), program,
+                RUNS);
 }
 
+/* Interpreters execute their first operand: a file, or a folder. */
+static bool origins_is_interpreter(const char *program)
+{
+    static const char *const names[] = {"bash", "bun", "deno", "node", "perl", "ruby", "sh"};
+    const char *slash = strrchr(program, '/');
+    const char *name = slash ? slash + 1 : program;
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return text_starts_with(name, "python");
+}
+
+/* A program begins in an empty folder, so that only an absolute path leads to a script. */
+static void origins_add_script(const struct origin_search *search, char *const *words, size_t i)
+{
+    static const char *const inline_options[] = {"-c", "-e", "-m"};
+
+    for (; words[i]; i++) {
+        struct stat status;
+
+        for (size_t j = 0; j < ARRAY_SIZE(inline_options); j++)
+            if (strcmp(words[i], inline_options[j]) == 0)
+                return;
+        if (*words[i] != '/')
+            continue;
+        origins_add(search->found,
+                    stat(words[i], &status) == 0 && S_ISDIR(status.st_mode) ? ORIGIN_FOLDER
+                                                                            : ORIGIN_PROGRAM,
+                    memory_format("%s/command/%zu", search->pointer, i),
+                    memory_copy_string(words[i]), RUNS);
+        return;
+    }
+}
+
+/* The number of the words "env A=B" before the program that env(1) starts. */
+static size_t origins_skip_env(char *const *words)
+{
+    const char *slash = strrchr(words[0], '/');
+    size_t i = 1;
+
+    if (strcmp(slash ? slash + 1 : words[0], "env") != 0)
+        return 0;
+    while (words[i] && strchr(words[i], '='))
+        i++;
+    return words[i] ? i : 0;
+}
+
+/* Other words are data, or the operator's care. */
 static void origins_add_command(const struct origin_search *search, const json_t *command)
 {
-    char **words = json_array_size(command) > 0 ? origins_expand(command) : NULL;
-    char *program = words ? origins_find_program(search, words[0]) : NULL;
+    AUTO(secrets_deinit) struct secrets ignored = {0};
+    struct error err = ERROR_INIT;
+    char **words = json_array_size(command) > 0
+                       ? server_command_read(command, search->folder, &ignored, &err)
+                       : NULL; /* a variable that is missing is told elsewhere */
+    size_t first = words ? origins_skip_env(words) : 0;
 
-    if (program)
-        origins_add(search->found, memory_format("%s/command/0", search->pointer), program, RUNS);
-    for (size_t i = 1; words && words[i]; i++)
-        origins_add_word(search, words, i);
+    if (!words)
+        return;
+    origins_add_program(search, words[0], 0);
+    if (first > 0)
+        origins_add_program(search, words[first], first);
+    if (origins_is_interpreter(words[first]))
+        origins_add_script(search, words, first + 1);
     memory_free_strings(words);
 }
 
@@ -137,10 +166,25 @@ static void origins_add_folders(const struct origin_search *search, const char *
         const size_t length = strcspn(list, ":");
         AUTO_FREE char *folder = memory_format("%.*s", (int)length, list);
 
-        origins_add(search->found, memory_format("%s/environment/%s", search->pointer, name),
-                    origins_absolute(search->folder, folder), RUNS);
+        if (*folder == '/')
+            origins_add(search->found, ORIGIN_FOLDER,
+                        memory_format("%s/environment/%s", search->pointer, name),
+                        memory_copy_string(folder), RUNS);
         list += length + (list[length] == ':');
     }
+}
+
+/* Variables with folders and files in which programs look for code. */
+static bool origins_is_code_variable(const char *name)
+{
+    static const char *const names[] = {"BASH_ENV",      "CLASSPATH", "ENV",        "NODE_PATH",
+                                        "PATH",          "PERL5LIB",  "PYTHONHOME", "PYTHONPATH",
+                                        "PYTHONSTARTUP", "RUBYLIB"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }
 
 static void origins_add_variables(const struct origin_search *search, const json_t *variables)
@@ -151,7 +195,7 @@ static void origins_add_variables(const struct origin_search *search, const json
 
     json_object_foreach ((json_t *)variables, name, value) {
         struct error err = ERROR_INIT;
-        AUTO_FREE char *text = program_words_is_code_variable(name)
+        AUTO_FREE char *text = origins_is_code_variable(name)
                                    ? secrets_expand(&ignored, json_string_value(value), &err)
                                    : NULL;
 
@@ -167,7 +211,7 @@ static void origins_add_socket(const struct origin_search *search, const char *k
     static const char scheme[] = "unix://";
 
     if (address && text_starts_with(address, scheme))
-        origins_add(search->found, memory_format("%s%s", search->pointer, key),
+        origins_add(search->found, ORIGIN_FILE, memory_format("%s%s", search->pointer, key),
                     memory_format("%.*s", (int)strcspn(address + strlen(scheme), "#"),
                                   address + strlen(scheme)),
                     ANSWERS);
@@ -199,7 +243,7 @@ static void origins_add_launcher(const struct origin_search *search, const char 
     bool is_found = strchr(name, '/');
 
     if (is_found)
-        origins_add(search->found, memory_format("%s/0", search->pointer),
+        origins_add(search->found, ORIGIN_PROGRAM, memory_format("%s/0", search->pointer),
                     origins_absolute(search->folder, name), RUNS);
     while (!is_found) {
         const size_t length = strcspn(path, ":");
@@ -208,13 +252,14 @@ static void origins_add_launcher(const struct origin_search *search, const char 
         char *file = memory_format("%s/%s", start, name);
 
         is_found = access(file, X_OK) == 0 || !path[length];
-        origins_add(search->found, memory_format("%s/0", search->pointer), file, RUNS);
+        origins_add(search->found, ORIGIN_PROGRAM, memory_format("%s/0", search->pointer), file,
+                    RUNS);
         path += length + 1;
     }
 }
 
-/* A launcher begins where the server did. Its arguments are no data: files of settings, keys, and
- * programs of machines that may have the same files. */
+/* Files that a launcher is given are its settings and keys, and programs of machines that may have
+ * the same files. */
 static void origins_add_nodes(struct origin_search *search, const json_t *nodes)
 {
     const char *name;
@@ -231,9 +276,9 @@ static void origins_add_nodes(struct origin_search *search, const json_t *nodes)
 
             if (i == 0)
                 origins_add_launcher(search, text);
-            else if (strchr(text, '/') && *text != '-')
-                origins_add(search->found, memory_format("%s/%zu", search->pointer, i),
-                            origins_absolute(search->folder, text), RUNS);
+            else if (*text == '/' && access(text, F_OK) == 0)
+                origins_add(search->found, ORIGIN_FILE, memory_format("%s/%zu", search->pointer, i),
+                            memory_copy_string(text), RUNS);
         }
         free(search->pointer);
     }
@@ -247,7 +292,24 @@ static void origins_add_file(struct origins *origins, const json_t *section, con
     const char *path = json_object_get_string(section, key);
 
     if (path && *path == '/')
-        origins_add(origins, memory_format("%s/%s", around, key), memory_copy_string(path), harm);
+        origins_add(origins, ORIGIN_FILE, memory_format("%s/%s", around, key),
+                    memory_copy_string(path), harm);
+}
+
+/* A script could take the place of a socket, and clients would give it their tokens. */
+static void origins_add_listeners(struct origin_search *search, const json_t *tree)
+{
+    const json_t *address;
+    size_t i;
+
+    search->pointer = memory_copy_string("");
+    json_array_foreach (json_object_get(tree, "listen"), i, address) {
+        AUTO_FREE char *key = memory_format("/listen/%zu", i);
+
+        origins_add_socket(search, key, json_string_value(address));
+    }
+    origins_add_socket(search, "/admin", json_object_get_string(tree, "admin"));
+    free(search->pointer);
 }
 
 static void origins_add_files(struct origins *origins, const json_t *tree)
@@ -274,17 +336,6 @@ static void origins_add_engine(const struct origin_search *search, const json_t 
         origins_add_file(search->found, tls, pointer, keys[i], "speak for the engine");
 }
 
-/* Everything around a Dockerfile is sent to the engine, which executes it. */
-static void origins_add_build(const struct origin_search *search, const json_t *definition)
-{
-    const char *file = json_object_get_string(definition, "dockerfile");
-    const char *slash = file ? strrchr(file, '/') : NULL;
-
-    if (slash && slash > file)
-        origins_add(search->found, memory_format("%s/dockerfile", search->pointer),
-                    memory_format("%.*s", (int)(slash - file), file), "choose what is built");
-}
-
 static void origins_add_environments(struct origin_search *search, const json_t *environments)
 {
     const char *name;
@@ -297,7 +348,8 @@ static void origins_add_environments(struct origin_search *search, const json_t 
             continue;
         search->pointer = yaml_pointer("/environments", name);
         origins_add_engine(search, definition);
-        origins_add_build(search, definition);
+        origins_add_file(search->found, definition, search->pointer, "dockerfile",
+                         "choose what is built");
         free(search->pointer);
     }
 }
@@ -316,9 +368,19 @@ static void origins_add_configuration(struct origins *origins, const struct conf
     if (!path)
         file = config_home_path();
     if (file && !text_starts_with(file, "/dev/") && !text_starts_with(file, "/proc/"))
-        origins_add(origins, NULL, file, "decide what the server executes next");
+        origins_add(origins, ORIGIN_FILE, NULL, file, DECIDES);
     else
         free(file);
+}
+
+/* One that is not used now may be named the next time. */
+static void origins_add_unused(struct origins *origins, const char *directory)
+{
+    AUTO_FREE char *path = directory ? memory_format("%s/pyexecd.yaml", directory) : NULL;
+    struct stat status;
+
+    if (path && lstat(path, &status) == 0)
+        origins_add(origins, ORIGIN_FILE, NULL, STEAL_PTR(path), DECIDES);
 }
 
 static void origins_add_own(struct origins *origins, const struct config *config)
@@ -328,9 +390,9 @@ static void origins_add_own(struct origins *origins, const struct config *config
                                            COMPANION_PICTURE};
 
     origins_add_configuration(origins, config);
-    origins_add(origins, NULL, realpath("/proc/self/exe", NULL), RUNS);
+    origins_add(origins, ORIGIN_FILE, NULL, realpath("/proc/self/exe", NULL), RUNS);
     for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-        origins_add(origins, NULL, companions_find(programs[i]), RUNS);
+        origins_add(origins, ORIGIN_FILE, NULL, companions_find(programs[i]), RUNS);
 }
 
 char *origins_folder(const struct config *config)
@@ -342,7 +404,7 @@ char *origins_folder(const struct config *config)
 }
 
 void origins_find(struct origins *ret, const struct config *config,
-                  const struct script_places *places)
+                  const struct script_places *places, const char *directory)
 {
     const json_t *tree = config_tree(config);
     AUTO_FREE char *folder = origins_folder(config);
@@ -351,6 +413,8 @@ void origins_find(struct origins *ret, const struct config *config,
 
     *ret = (struct origins){0};
     origins_add_own(ret, config);
+    origins_add_unused(ret, directory);
+    origins_add_listeners(&search, tree);
     origins_add_servers(&search, json_object_get(tree, "tools"));
     origins_add_environments(&search, json_object_get(tree, "environments"));
     origins_add_files(ret, tree);
@@ -363,6 +427,7 @@ void origins_deinit(struct origins *origins)
     for (size_t i = 0; i < origins->count; i++) {
         free(origins->all[i].pointer);
         free(origins->all[i].path);
+        memory_free_strings(origins->all[i].way);
     }
     free(origins->all);
     *origins = (struct origins){0};
@@ -370,44 +435,73 @@ void origins_deinit(struct origins *origins)
 
 bool origin_is_reached(const struct origin *origin, const char *place)
 {
-    char *const one[] = {(char *)place, NULL};
-    const struct script_places places = {(char **)one};
-
-    return origin->path &&
-           (real_path_holds(place, origin->path) || script_places_reach(&places, origin->path));
+    for (char *const *way = origin->way; *way; way++)
+        if (real_path_holds(place, *way) ||
+            (origin->kind == ORIGIN_FOLDER && real_path_holds(*way, place)))
+            return true;
+    return false;
 }
 
-/* The name in PLACE by which PATH lies there, or leads there; 0 bytes: none. */
+/* The length of the entry of PLACE in which PATH, which PLACE holds, lies; 0: it is PLACE. */
 static size_t origin_entry_length(const char *place, const char *path)
 {
     const size_t length = strlen(place) + (place[1] != '\0');
 
-    if (!real_path_holds(place, path) || !path[length - 1])
-        return 0;
-    return length + strcspn(path + length, "/");
+    return strlen(path) > length ? length + strcspn(path + length, "/") : 0;
 }
 
-char *origin_find_entry(const struct origin *origin, const char *place)
+/* The one entry of PLACE through which the way of ORIGIN leads. Owned by the caller; NULL: it leads
+ * through more, or through PLACE itself. */
+static char *origin_sole_entry(const struct origin *origin, const char *place)
 {
-    char **way = python_needs_way(origin->path);
-    char *entry = NULL;
-    bool is_one = !origin->pointer && !strstr(origin->path, "/../");
+    AUTO_FREE char *entry = NULL;
+
+    for (char *const *way = origin->way; *way; way++) {
+        const size_t length = real_path_holds(place, *way) ? origin_entry_length(place, *way) : 0;
+
+        if (!real_path_holds(place, *way) && !real_path_holds(*way, place))
+            continue;
+        if (length == 0 ||
+            (entry && (strlen(entry) != length || strncmp(entry, *way, length) != 0)))
+            return NULL;
+        if (!entry)
+            entry = memory_format("%.*s", (int)length, *way);
+    }
+    return STEAL_PTR(entry);
+}
+
+/* ERR: why scripts that only read ENTRY could still change ORIGIN. */
+static int origin_check_entry(const struct origin *origin, const char *entry, struct error *err)
+{
     struct stat status;
 
-    for (size_t i = 0; is_one && way[i]; i++) {
-        const size_t length = origin_entry_length(place, way[i]);
+    if (lstat(entry, &status) < 0)
+        return error_set(err, ERROR_USAGE, "there is no %s yet", entry);
+    if (S_ISDIR(status.st_mode))
+        return 0;
+    if (!S_ISREG(status.st_mode))
+        return error_set(err, ERROR_USAGE, "%s is a link or a socket, which they can replace",
+                         entry);
+    if (origin->kind != ORIGIN_FILE)
+        return error_set(err, ERROR_USAGE,
+                         "it may load what they put beside it; give it a folder of its own");
+    if (status.st_nlink > 1)
+        return error_set(err, ERROR_USAGE,
+                         "%s has a second name (a hard link), by which they can write it", entry);
+    return 0;
+}
 
-        if (!real_path_holds(place, way[i]))
-            continue;
-        if (!entry && length > 0)
-            entry = memory_format("%.*s", (int)length, way[i]);
-        else
-            is_one = entry && strlen(entry) == length && strncmp(entry, way[i], length) == 0;
-    }
-    memory_free_strings(way);
-    if (is_one && entry && lstat(entry, &status) == 0 &&
-        (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-        return entry;
-    free(entry);
+char *origin_find_entry(const struct origin *origin, const char *place, struct error *err)
+{
+    AUTO_FREE char *entry = origin_sole_entry(origin, place);
+
+    if (origin->kind == ORIGIN_SOUGHT)
+        error_set(err, ERROR_USAGE,
+                  "servers of tools have a PATH without that folder; name it by "
+                  "its path");
+    else if (!entry)
+        error_set(err, ERROR_USAGE, "no single entry of %s leads there", place);
+    else if (origin_check_entry(origin, entry, err) == 0)
+        return STEAL_PTR(entry);
     return NULL;
 }

@@ -2,10 +2,11 @@
  * own programs, the programs of `tools` and of nodes, tokens, keys and sockets.
  *
  * A script that changes such a file gets the rights of the server's user, outside of any sandbox.
- * So none may be reached through a place where scripts can write. python_origins.h is the same for
- * the Pythons of scripts.
- */
+ * So none may lie, or be found by a link, where scripts can write. python_origins.h is the same for
+ * the Pythons of scripts. */
 #pragma once
+
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,9 +14,18 @@
 struct config;
 struct script_places;
 
+enum origin_kind {
+    ORIGIN_FILE,    /* nothing else */
+    ORIGIN_PROGRAM, /* what lies beside it may be loaded as well, as Python does with a script */
+    ORIGIN_FOLDER,  /* all that lies below it may be loaded */
+    ORIGIN_SOUGHT,  /* a program that PATH has only where scripts write */
+};
+
 struct origin {
+    enum origin_kind kind;
     char *pointer;    /* owned: to the key that names it; NULL: no key does */
     char *path;       /* owned: an absolute path; there may be nothing */
+    char **way;       /* owned: the links on its way, and where it leads */
     const char *harm; /* static storage: what scripts would do there */
 };
 
@@ -25,20 +35,18 @@ struct origins {
 };
 
 /* Finds what CONFIG names and the server needs. PLACES are those where scripts can write: no
- * program is looked for there. */
+ * program is looked for there. DIRECTORY, where scripts work, or NULL: the configuration that lies
+ * there is for another time. */
 void origins_find(struct origins *ret, const struct config *config,
-                  const struct script_places *places);
+                  const struct script_places *places, const char *directory);
 void origins_deinit(struct origins *origins);
 
-/* True if ORIGIN is reached through PLACE, a real path: it lies there, or a link on its way does.
- */
+/* True if scripts that can write in PLACE, a real path, can change ORIGIN. */
 bool origin_is_reached(const struct origin *origin, const char *place);
 
-/* The entry of PLACE through which ORIGIN is reached: while nobody changes that entry, nobody
- * changes ORIGIN. Owned by the caller. NULL: there is none, or ORIGIN is a server's or node's,
- * which may load more than one file. */
-char *origin_find_entry(const struct origin *origin, const char *place);
+/* The entry of PLACE in which ORIGIN lies: where scripts only read that entry, they cannot change
+ * ORIGIN. Owned by the caller. NULL with ERR, which has the reason: there is no such entry. */
+char *origin_find_entry(const struct origin *origin, const char *place, struct error *err);
 
-/* The folder of the file of CONFIG, where the relative paths of `tools` begin. Owned by the caller.
- */
+/* The folder of the file of CONFIG, where relative paths of `tools` begin. Owned by the caller. */
 char *origins_folder(const struct config *config);

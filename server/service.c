@@ -386,6 +386,8 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     process_host_try_sandbox(service->host);
+    if (service_has_directory(tree))
+        process_host_try_root(service->host);
     queue = read_queue(service, tree);
     service->executor = executor_new(&queue);
     sessions = service_read_sessions(service, tree);
@@ -414,6 +416,11 @@ int service_reload(struct service *service, struct config *config)
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
+    if (!catalog_keeps_all_of(service->catalog, catalog))
+        config_complain(config,
+                        "has files that scripts must only read from now on, and those that are "
+                        "running can write them: start the server anew",
+                        "/working_directory");
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);
@@ -438,6 +445,8 @@ int service_check_directory(const struct service *service, const struct environm
                             const char *directory, struct script_places *ret_kept,
                             struct error *err)
 {
+    if (environment_isolation(environment) == ISOLATION_SANDBOX)
+        process_host_try_root(service->host);
     return origin_checks_directory(service->catalog, service->config, environment, directory,
                                    ret_kept, err);
 }
@@ -446,7 +455,7 @@ void service_work_in(struct service *service, const char *directory,
                      const struct script_places *kept)
 {
     catalog_work_in(service->catalog, directory);
-    catalog_keep_from(service->catalog, (const char *const *)kept->paths);
+    catalog_protect(service->catalog, (const char *const *)kept->paths);
     toolbox_adopt(service->toolbox, tool_servers_read(service->config, service->catalog));
 }
 

@@ -18,22 +18,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Programs begin in the folder of the configuration; if scripts can write there, in an empty one of
- * the server's own. Owned by the caller. */
-static char *tool_servers_folder(const struct config *config, const struct catalog *catalog,
-                                 const struct script_places *places)
+/* Owned by the caller. */
+static char *tool_servers_start(const struct catalog *catalog)
 {
-    char *folder = origins_folder(config);
     const char *state = catalog_settings(catalog)->state;
+    AUTO_FREE char *start = state ? memory_format("%s/" TOOL_SERVERS_START, state) : NULL;
     struct error err = ERROR_INIT;
 
-    if (!script_places_reach(places, folder))
-        return folder;
-    free(folder);
-    folder = state ? memory_format("%s/tools", state) : NULL;
-    if (folder && fd_make_directories(folder, S_IRWXU, &err) == 0)
-        return folder;
-    free(folder);
+    if (start && fd_make_directories(start, S_IRWXU, &err) == 0)
+        return STEAL_PTR(start);
     return memory_copy_string("/");
 }
 
@@ -41,9 +34,10 @@ struct toolbox_plan *tool_servers_read(struct config *config, const struct catal
 {
     struct toolbox_plan *plan = toolbox_plan_new();
     AUTO(script_places_deinit) struct script_places places = origin_checks_places(catalog);
-    AUTO_FREE char *folder = tool_servers_folder(config, catalog, &places);
+    AUTO_FREE char *start = tool_servers_start(catalog);
+    AUTO_FREE char *folder = origins_folder(config);
     AUTO_FREE char *path = search_path_without(NULL, &places);
-    const struct server_surroundings around = {.folder = folder, .path = path};
+    const struct server_surroundings around = {.start = start, .folder = folder, .path = path};
     const char *name;
     json_t *definition;
 

@@ -40,7 +40,8 @@ struct server_settings {
 
 /* The surroundings of programs. Borrowed. */
 struct server_surroundings {
-    const char *folder; /* absolute: where they begin, and relative paths do */
+    const char *start;  /* absolute: where they begin */
+    const char *folder; /* absolute: where relative paths of their commands begin */
     const char *path;   /* absolute folders: their PATH */
 };
 

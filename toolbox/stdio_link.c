@@ -36,9 +36,11 @@ struct stdio_link {
     struct ev_loop *loop;          /* borrowed */
     const struct secrets *secrets; /* borrowed */
     char *name;                    /* owned */
+    char *start;                   /* owned: the folder in which its program began */
     struct process process;
     bool has_ended; /* the tree is gone */
     bool is_broken; /* the listener knows */
+    bool is_heard;  /* it has sent a message */
     bool is_closed;
     int input; /* owned: the end to write to; -1: closed */
     ev_io writing;
@@ -60,6 +62,7 @@ static void stdio_link_free(struct stdio_link *link)
     line_reader_deinit(&link->reader);
     secret_filter_deinit(&link->filter);
     free(link->name);
+    free(link->start);
     free(link);
 }
 
@@ -95,6 +98,7 @@ static void stdio_link_take_text(struct stdio_link *link, char *text, size_t len
 
     scan_deinit(&scan);
     secrets_hide(link->secrets, json_object_get(message, "error"));
+    link->is_heard |= message != NULL;
     if (message)
         link->base.listener->message(link->base.listener, message);
     else
@@ -179,17 +183,20 @@ static void stdio_link_explain_end(struct stdio_link *link, const struct process
                                    struct error *err)
 {
     const char *said = last_lines_end(&link->said);
+    AUTO_FREE char *where =
+        memory_format("%s%s%s", link->is_heard ? "" : " (it began in ",
+                      link->is_heard ? "" : link->start, link->is_heard ? "" : ")");
 
     if (end->failure[0])
         error_set(err, ERROR_UNAVAILABLE, "its program cannot be run: %s", end->failure);
     else if (end->out_of_memory)
         error_set(err, ERROR_UNAVAILABLE, "its program needed more memory than it may have");
     else if (end->returncode < 0)
-        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s",
-                  -end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s%s",
+                  -end->returncode, where, *said ? ":\n" : "", said);
     else
-        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s",
-                  end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s%s",
+                  end->returncode, where, *said ? ":\n" : "", said);
 }
 
 static void stdio_link_go(struct stdio_link *link)
@@ -321,16 +328,14 @@ static const struct link_ops stdio_link_ops = {
 
 /* The start */
 
-/* The file that NAME means: a path from the directory of SETTINGS on, or a program in the folders
- * of their PATH. Owned by the caller. */
+/* The file that NAME means: a path, or a program in the folders of PATH of SETTINGS. Owned by the
+ * caller. */
 static char *stdio_link_find_program(const struct server_settings *settings, const char *name)
 {
     const char *path = settings->path;
 
     if (*name == '/')
         return memory_copy_string(name);
-    if (strchr(name, '/'))
-        return memory_format("%s/%s", settings->directory, name);
     while (*path) {
         const size_t length = strcspn(path, ":");
         AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
@@ -400,6 +405,7 @@ static struct stdio_link *stdio_link_new(struct ev_loop *loop,
     link->loop = loop;
     link->secrets = &settings->secrets;
     link->name = memory_copy_string(settings->name);
+    link->start = memory_copy_string(settings->directory);
     link->process.output = stdio_link_on_output;
     link->process.ended = stdio_link_on_ended;
     link->said.said = stdio_link_on_said;

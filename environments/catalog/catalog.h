@@ -33,12 +33,18 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* From now on all scripts work in DIRECTORY, a real path. */
 void catalog_work_in(struct catalog *catalog, const char *directory);
 
-/* Scripts only read PATHS, which lie directly in that directory. NULL-terminated. */
-void catalog_keep_from(struct catalog *catalog, const char *const *paths);
+/* Scripts only read PATHS, NULL-terminated or NULL, which lie directly in that directory. They take
+ * the place of earlier ones. */
+void catalog_protect(struct catalog *catalog, const char *const *paths);
 
-/* No environment that a call defines can change PATHS, which the server executes or reads, or which
- * lead there. They take the place of earlier ones. NULL-terminated. */
-void catalog_guard(struct catalog *catalog, const char *const *paths);
+/* True if scripts of CATALOG only read all that scripts of NEXT are to. */
+bool catalog_keeps_all_of(const struct catalog *catalog, const struct catalog *next);
+
+/* No environment that a call defines can change PATHS, real ones, which the server executes or
+ * reads, or which lead there; nor what lies below FOLDERS. They are taken, and take the place of
+ * earlier ones. */
+void catalog_guard(struct catalog *catalog, struct script_places *paths,
+                   struct script_places *folders);
 
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/interpreter/python_places.h"
-#include "environments/interpreter/script_places.h"
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
@@ -133,20 +132,28 @@ static int exposure_check_writes(const struct environment *environment,
     return ret;
 }
 
-/* PLACE, of KEY of a definition, leads to no path that the server executes or reads itself. */
+/* The path that the server executes or reads itself, and that scripts could change which write in
+ * PLACE; or NULL. */
+static const char *exposure_find_guarded(const struct exposure_writers *writers, const char *place)
+{
+    for (char *const *path = writers->guarded; path && *path; path++)
+        if (real_path_holds(place, *path))
+            return *path;
+    return exposure_find(writers->guarded_folders, place);
+}
+
+/* PLACE is that of KEY of a definition. */
 static int exposure_check_guarded(const char *key, const char *place,
                                   const struct exposure_writers *writers, struct error *err)
 {
-    char *const one[] = {(char *)place, NULL};
-    const struct script_places places = {(char **)one};
+    const char *path = exposure_find_guarded(writers, place);
 
-    for (char *const *path = writers->guarded; path && *path; path++)
-        if (script_places_reach(&places, *path))
-            return error_set(err, ERROR_INVALID_ARGUMENTS,
-                             "environment_definition.%s: scripts could change what the server "
-                             "itself executes or reads (%s leads to %s); name another place",
-                             key, *path, place);
-    return 0;
+    if (!path)
+        return 0;
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "environment_definition.%s: scripts could change what the server itself "
+                     "executes or reads (%s); name another place",
+                     key, path);
 }
 
 /* Neither scripts of ENVIRONMENT nor what is installed for them changes the server. */

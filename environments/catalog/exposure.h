@@ -16,7 +16,8 @@ void exposure_limit(struct environment *const *environments, size_t count);
 struct exposure_writers {
     struct environment *const *environments;
     size_t count;
-    char *const *guarded; /* paths, NULL-terminated; or NULL */
+    char *const *guarded;         /* see catalog_guard(); NULL-terminated, or NULL */
+    char *const *guarded_folders; /* the same */
 };
 
 /* -1 with ERR if the Python of ENVIRONMENT, which a call has defined, or what it is installed from,
