@@ -122,17 +122,17 @@ def test_a_server_of_tools_reads_what_scripts_write(place):
 # Where the configuration lies in PLACE: a tool, the key to blame, and the path that is told.
 TOOLS = {
     "a program": ({"command": ["{}/written/.venv/bin/python", "-m", "server"]}, "command.0", "written/.venv/bin/python"),
-    "a relative program": ({"command": ["./written/server"]}, "command.0", "written/server"),
+    "a relative program": ({"command": ["written/server"]}, "command.0", "written/server"),
     "a program behind a link": ({"command": ["{}/link/server"]}, "command.0", "link/server"),
     "a program on PATH that is a link": ({"command": ["linked"]}, "command.0", "own/linked"),
     "a program that only scripts have": ({"command": ["theirs"]}, "command.0", "written/theirs"),
-    "a script": ({"command": [PYTHON, "{}/written/server.py"]}, "command.1", "written/server.py"),
-    "a script that is not there yet": ({"command": ["node", "written/later/index.mjs"]}, "command.1", "written/later/index.mjs"),
-    "a program of another one": ({"command": ["/usr/bin/env", "{}/written/theirs"]}, "command.1", "written/theirs"),
-    "a project": ({"command": ["/usr/bin/uv", "run", "--directory", "{}/written", "server"]}, "command.3", "written"),
-    "a package": ({"command": ["uvx", "--from={}/written", "server"]}, "command.1", "written"),
+    "a script": ({"command": [PYTHON, "-u", "{}/written/server.py"]}, "command.2", "written/server.py"),
+    "a script that is not there yet": ({"command": ["node", "./written/later/index.mjs"]}, "command.1", "written/later/index.mjs"),
+    "a folder of code": ({"command": ["python3", "{}"]}, "command.1", ""),
+    "a program of another one": ({"command": ["/usr/bin/env", "A=1", "{}/written/theirs"]}, "command.2", "written/theirs"),
     "a variable": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:{}/written/lib"}},
                    "environment.PYTHONPATH", "written/lib"),
+    "a folder around": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "{}"}}, "environment.PYTHONPATH", ""),
     "a socket": ({"url": "unix://{}/written/socket#/mcp"}, "url", "written/socket"),
 }
 
@@ -166,7 +166,8 @@ def test_a_server_of_tools_in_a_place_of_scripts_is_refused(place, monkeypatch, 
     status, stderr = check(write(place / "config.yaml", config))
     lines = told(stderr, place / "config.yaml", f"tools.t.{key}")
     assert status == 78 and lines, stderr
-    assert f"{place}/{path} is reached through {place}/written, where scripts can write" in lines[0]
+    path = f"{place}/{path}".rstrip("/")
+    assert len(stderr.splitlines()) == 1 and f"scripts that write in {place}/written could change {path} and " in lines[0], stderr
     assert "keep the one outside of the other" in lines[0]
 
 
@@ -186,6 +187,8 @@ OTHERS = {
     "the authority of an engine": ({"environments": {"c": {"type": "docker", "image": "x", "host": "tcp://e:2376",
                                                            "tls": {"ca_file": "{}/written/ca.pem"}}}},
                                    "environments.c.tls.ca_file"),
+    "a listener": ({"listen": ["unix://{}/written/socket"]}, "listen.0"),
+    "an administrator's socket": ({"admin": "unix://{}/written/admin"}, "admin"),
     "a build": ({"environments": {"c": {"type": "docker", "dockerfile": "{}/written/Dockerfile"}}}, "environments.c.dockerfile"),
 }
 
@@ -195,6 +198,7 @@ def test_what_the_server_executes_or_believes_is_not_in_a_place_of_scripts(place
     more, pointer = OTHERS[case]
     monkeypatch.setenv("PATH", f"{place}/written/bin:/usr/bin:/bin")
     (place / "written/Dockerfile").write_text("FROM x\n")
+    (place / "written/ssh_config").write_text("")
     config = filled(more, place)
     held = {"held": {"type": "system", "isolation": "sandbox", "write": [str(place / "written")]}}
     config["environments"] = {**held, **config.get("environments", {})}
@@ -202,27 +206,68 @@ def test_what_the_server_executes_or_believes_is_not_in_a_place_of_scripts(place
     status, stderr = check(write(place / "config.yaml", config))
     assert status == 78 and told(stderr, place / "config.yaml", pointer), stderr
     config["environments"]["held"]["write"] = [str(place / "other")]
-    assert "where scripts can write" not in check(write(place / "config.yaml", config))[1]
+    assert "scripts that write in" not in check(write(place / "config.yaml", config))[1]
 
 
-@pytest.mark.parametrize("key", ["working_directory", "environments.held.write"])
 @pytest.mark.parametrize("name", ["written/config.yaml", "written/deep/config.yaml", "config.yaml"])
-def test_the_configuration_lies_where_no_script_writes(place, key, name):
+def test_the_configuration_lies_where_no_script_writes(place, name):
     """Behind a link neither."""
-    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}}
-    if key == "working_directory":
-        config[key] = str(place / "written")
-    else:
-        config["environments"]["held"]["write"] = [str(place / "written")]
-    path = write(place / name, config)
+    path = write(place / name, {"environments": {"held": {"type": "system", "isolation": "sandbox", "write": [str(place / "written")]}}})
     if name == "config.yaml":
         path.rename(place / "written/real.yaml")
         path.symlink_to("written/real.yaml")
     status, stderr = check(path)
-    assert status == 78 and told(stderr, path, key) and f"{path} lies or leads there ({place}/written)" in stderr, stderr
-    config["environments"]["held"]["isolation"] = "none"
-    config["environments"]["held"].pop("write", None)
-    assert check(write(place / "plain.yaml", config))[0] == 0
+    assert status == 78 and told(stderr, path, "environments.held.write"), stderr
+    assert f"scripts that write in {place}/written could change {path} and decide what the server executes next" in stderr
+    assert check(write(place / "plain.yaml", {"environments": {"held": {"type": "system", "isolation": "none"}}}))[0] == 0
+
+
+def served(path, code):
+    """What CODE prints in a server with the configuration at PATH."""
+    with client.Server("--config", path) as server:
+        server.initialize()
+        return server.call_tool("run_python", {"code": code}, timeout=240)["structuredContent"]["stdout"]
+
+
+@pytest.mark.parametrize("isolation", ["sandbox", "auto"])
+def test_a_server_keeps_its_configuration_in_the_directory_of_its_scripts(place, isolation):
+    path = project(place, working_directory=str(place / "project"), held={"isolation": isolation})
+    text = path.read_text()
+    assert served(path, SPOIL + ECHO) == "{'a': 1}\n"
+    assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml"]
+
+
+UNKEPT = {
+    "a link": (lambda path: (path.rename(path.with_name("real.yaml")), path.symlink_to("real.yaml")), "no single entry of {}"),
+    "a link to elsewhere": (lambda path: (path.rename(path.parents[1] / "real.yaml"), path.symlink_to("../real.yaml")), "{}/pyexecd.yaml is a link"),
+    "a second name": (lambda path: os.link(path, path.with_name(".y")), "{}/pyexecd.yaml has a second name (a hard link)"),
+}
+
+
+@pytest.mark.parametrize("case", UNKEPT)
+def test_a_configuration_that_cannot_be_kept_is_refused(place, case):
+    change, reason = UNKEPT[case]
+    path = project(place, working_directory=str(place / "project"))
+    change(path)
+    status, stderr = check(path)
+    assert status == 78 and told(stderr, path, "working_directory") and reason.format(place / "project") in stderr, stderr
+    path = write(place / "other/own.yaml", configured({"command": [PYTHON, UPSTREAM]}))
+    result = run("run", "--config", path, "-c", "open('pyexecd.yaml', 'a')")
+    assert reason.format(place / "project") in result.stderr and "the script works in" in result.stderr, result
+
+
+def test_what_is_kept_later_needs_a_new_start(place):
+    """Sessions and containers that are there can write it."""
+    (place / "written/tokens").write_text("")
+    (place / "written/tokens").chmod(0o600)
+    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
+    with client.Server(config=config) as server:
+        server.initialize()
+        path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
+        write(path, {**config, "token_file": str(place / "written/tokens")})
+        server.process.send_signal(signal.SIGHUP)
+        leftovers.until(lambda: "start the server anew" in server.stderr())
+    assert check(path)[0] == 0
 
 
 def test_scripts_without_isolation_have_the_rights_of_the_user(place):
@@ -239,8 +284,8 @@ def test_a_reload_refuses_it_as_well(place):
         path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
         write(path, configured({"command": [str(place / "written/server")]}, working_directory=str(place / "written")))
         server.process.send_signal(signal.SIGHUP)
-        leftovers.until(lambda: "where scripts can write" in server.stderr())
-        assert told(server.stderr(), path, "tools.t.command.0") or "tools.t.command.0" in server.stderr(), server.stderr()
+        leftovers.until(lambda: "scripts that write in" in server.stderr())
+        assert "tools.t.command.0: scripts that write in" in server.stderr(), server.stderr()
         assert server.call_tool("run_python", {"code": ECHO}, timeout=240)["structuredContent"]["stdout"] == "{'a': 1}\n"
 
 
@@ -329,34 +374,91 @@ def test_modules_of_the_operator_are_found(place):
 
 IN_PROJECT = {
     "a virtual environment": ["{}/project/.venv/bin/python", UPSTREAM],
-    "a relative program": ["./server"],
-    "a relative script": [PYTHON, "server.py"],
-    "the folder": [PYTHON, UPSTREAM, "."],
+    "a relative program": ["./.venv/bin/python", UPSTREAM],
+    "a folder of its own": [PYTHON, "./servers/server.py"],
+    "the folder as data": [PYTHON, UPSTREAM, "."],
+    "words that are names of folders": [PYTHON, UPSTREAM, "run", "src"],
 }
 
 
 @pytest.mark.parametrize("case", IN_PROJECT)
-def test_a_server_of_tools_in_the_project_is_told(place, case):
-    """The script works in a temporary directory, or where it is to work there, not at all."""
+def test_a_server_of_tools_in_a_folder_of_the_project_is_kept(place, case):
     subprocess.run([PYTHON, "-m", "venv", "--without-pip", ".venv"], check=True)
-    honest(place / "project/server")
-    (place / "project/server.py").write_text(pathlib.Path(UPSTREAM).read_text())
+    for folder in ("servers", "run", "src"):
+        (place / "project" / folder).mkdir()
+    (place / "project/servers/server.py").write_text(pathlib.Path(UPSTREAM).read_text())
     project(place, {"command": filled(IN_PROJECT[case], place)})
-    code = planting(place / "project/.venv/bin/python", evil(place)) + planting(place / "project/server", evil(place)) + ECHO
+    plants = "".join(planting(place / "project" / name, evil(place)) for name in (".venv/bin/python", "servers/server.py"))
+    if case in ("the folder as data", "words that are names of folders"):
+        plants = ""
+    for _ in range(2):
+        result = run("run", "--config", "pyexecd.yaml", "-c", f"{plants}open('out', 'w')\n{ECHO}")
+        assert result.returncode == 0 and result.stderr == "" and result.stdout.endswith("{'a': 1}\n"), result
+    assert not (place / "escaped").exists() and os.path.exists("out")
+
+
+def test_a_program_beside_what_scripts_write_is_told(place):
+    """A Python executes the modules beside a script."""
+    (place / "project/server.py").write_text(pathlib.Path(UPSTREAM).read_text())
+    project(place, {"command": [PYTHON, "./server.py"]})
+    code = planting(place / "project/json.py", f"open({str(place / 'escaped')!r}, 'w')") + ECHO
     result = run("run", "--config", "pyexecd.yaml", "-c", code)
-    assert "(tools/t/command/" in result.stderr and "the script works in" in result.stderr, result
+    assert "it may load what they put beside it" in result.stderr and "(tools.t.command.1)" in result.stderr, result
     assert result.stdout.endswith("{'a': 1}\n") and not (place / "escaped").exists(), result
     result = run("run", "-w", ".", "--config", "pyexecd.yaml", "-c", code)
-    assert result.returncode == 64 and "let it work in another directory" in result.stderr, result
+    assert result.returncode == 64 and "let the script work in another directory" in result.stderr, result
 
 
-def test_a_configuration_that_is_a_link_cannot_be_kept(place):
-    project(place).rename(place / "own.yaml")
-    os.symlink(place / "own.yaml", "pyexecd.yaml")
-    result = run("run", "--config", "pyexecd.yaml", "-c", SPOIL)
-    assert f"{place}/project/pyexecd.yaml is reached through {place}/project" in result.stderr and os.listdir() == ["pyexecd.yaml"]
-    assert run("run", "-w", ".", "--config", "pyexecd.yaml", "-c", SPOIL).returncode == 64
-    assert os.path.islink("pyexecd.yaml")
+def test_the_next_command_executes_nothing_that_a_run_has_left(place):
+    project(place)
+    run("run", "--config", "pyexecd.yaml", "-c", planting(place / "project/json.py", f"open({str(place / 'escaped')!r}, 'w')"))
+    assert os.path.exists("json.py")
+    result = run("tools", "--config", "pyexecd.yaml")
+    assert "echo" in result.stdout and not (place / "escaped").exists(), result
+
+
+def test_a_server_of_tools_that_ends_says_where_it_began(place):
+    project(place, {"command": [PYTHON, "server.py"]})
+    result = run("tools", "--config", "pyexecd.yaml")
+    assert "(it began in " in result.stdout + result.stderr and "/tools)" in result.stdout + result.stderr, result
+
+
+def test_a_configuration_above_the_folder_of_a_script_is_no_matter(place):
+    project(place)
+    (place / "project/sub").mkdir()
+    os.chdir("sub")
+    result = run("run", "--config", "../pyexecd.yaml", "-c", "open('out', 'w')\n" + ECHO)
+    assert (result.stdout, result.stderr) == ("{'a': 1}\n", "") and os.listdir() == ["out"]
+
+
+def test_a_dockerfile_of_the_project_is_kept(place):
+    (place / "project/Dockerfile").write_text("FROM x\n")
+    config = configured({"command": [PYTHON, UPSTREAM]}, default_environment="held")
+    config["environments"]["c"] = {"type": "docker", "dockerfile": "./Dockerfile"}
+    write(place / "project/pyexecd.yaml", config)
+    result = run("run", "--config", "pyexecd.yaml", "-c", "try:\n    open('Dockerfile', 'a')\nexcept OSError as e:\n    print(e.strerror)\n")
+    assert (result.stdout, result.stderr) == ("Read-only file system\n", "")
+
+
+@pytest.mark.parametrize("words", [[], ["-w", "."]])
+def test_a_machine_without_namespaces_keeps_nothing(place, words):
+    """File rules add up: what lies in a folder that scripts write, they write."""
+    text = project(place).read_text()
+    limits = "for kind in user pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces; done"
+    command = ["unshare", "--map-root-user", "sh", "-c", f'{limits}; exec "$0" "$@"', PYEXECD]
+    if subprocess.run([*command[:5], "true"], capture_output=True).returncode != 0:
+        pytest.skip("no user namespaces for this user")
+    result = subprocess.run([*command, "run", *words, "--config", "pyexecd.yaml", "-c", "open('pyexecd.yaml', 'a').write('x')"],
+                            capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+    assert "without a root of their own" in result.stderr and (place / "project/pyexecd.yaml").read_text() == text, result
+
+
+def test_no_later_run_writes_the_configuration_by_another_name(place):
+    """A run that does not use it keeps it, too."""
+    text = project(place).read_text()
+    result = run("run", "-c", SPOIL)
+    assert (result.stdout, result.stderr) == ("", "") and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml"], result
+    assert (place / "project/pyexecd.yaml").read_text() == text
 
 
 def test_the_folder_of_a_configuration_is_kept_whole(place):
