@@ -95,6 +95,8 @@ static char *origin_checks_explain(const struct origin *origin, const char *plac
 
 /* A configuration */
 
+static const char WORKING_DIRECTORY[] = "/working_directory";
+
 /* A place where scripts can write, and the key that says so. */
 struct origin_writer {
     char *pointer; /* owned; NULL: no key does */
@@ -155,7 +157,9 @@ static void origin_writers_deinit(struct origin_writers *writers)
 static void origin_checks_complain(const struct origin *origin, const char *key, const char *told,
                                    struct config *config)
 {
-    AUTO_FREE char *whole = memory_format("%s; keep the one outside of the other", told);
+    AUTO_FREE char *whole = memory_format(
+        "%s; keep the one outside of the other%s", told,
+        key == WORKING_DIRECTORY ? ": working_directory can be a folder of its own" : "");
 
     config_complain(config, whole, "%s", origin->pointer ? origin->pointer : text_or_none(key));
 }
@@ -168,7 +172,8 @@ static bool origin_checks_writers(const struct origin *origin, const struct orig
         const struct origin_writer *writer = &writers->all[i];
         AUTO_FREE char *told = NULL;
 
-        if (!origin_is_reached(origin, writer->place))
+        /* No module is looked for in the state directory of its user. */
+        if (!(writer->pointer ? origin_is_reached : origin_lies_in)(origin, writer->place))
             continue;
         told = origin_checks_explain(origin, writer->place, NULL);
         origin_checks_complain(origin, writer->pointer, told, config);
@@ -195,7 +200,7 @@ static bool origin_checks_working_directory(const struct origin *origin,
             origin_checks_keep(origin, environment, directory, kept, &err) == 0)
             continue;
         told = origin_checks_explain(origin, directory, err.message);
-        origin_checks_complain(origin, "/working_directory", told, config);
+        origin_checks_complain(origin, WORKING_DIRECTORY, told, config);
         return false;
     }
     return true;
@@ -259,6 +264,7 @@ static int origin_checks_refuse(const struct origin *origin, const char *directo
 
     for (char *slash = key; (slash = strchr(slash, '/'));)
         *slash = '.';
+    error_clear(err);
     return error_set(err, ERROR_USAGE, "%s%s%s%s; let the script work in another directory", told,
                      *key ? " (" : "", key, *key ? ")" : "");
 }

@@ -433,13 +433,20 @@ void origins_deinit(struct origins *origins)
     *origins = (struct origins){0};
 }
 
-bool origin_is_reached(const struct origin *origin, const char *place)
+bool origin_lies_in(const struct origin *origin, const char *place)
 {
     for (char *const *way = origin->way; *way; way++)
-        if (real_path_holds(place, *way) ||
-            (origin->kind == ORIGIN_FOLDER && real_path_holds(*way, place)))
+        if (real_path_holds(place, *way))
             return true;
     return false;
+}
+
+bool origin_is_reached(const struct origin *origin, const char *place)
+{
+    for (char *const *way = origin->way; *way && origin->kind == ORIGIN_FOLDER; way++)
+        if (real_path_holds(*way, place))
+            return true;
+    return origin_lies_in(origin, place);
 }
 
 /* The length of the entry of PLACE in which PATH, which PLACE holds, lies; 0: it is PLACE. */

@@ -41,7 +41,11 @@ void origins_find(struct origins *ret, const struct config *config,
                   const struct script_places *places, const char *directory);
 void origins_deinit(struct origins *origins);
 
-/* True if scripts that can write in PLACE, a real path, can change ORIGIN. */
+/* True if ORIGIN lies in PLACE, a real path, or is found by a link there. */
+bool origin_lies_in(const struct origin *origin, const char *place);
+
+/* The same, or PLACE lies in the folder that ORIGIN is: scripts that can write in PLACE can change
+ * ORIGIN. */
 bool origin_is_reached(const struct origin *origin, const char *place);
 
 /* The entry of PLACE in which ORIGIN lies: where scripts only read that entry, they cannot change

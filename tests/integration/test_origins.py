@@ -234,7 +234,7 @@ def test_a_server_keeps_its_configuration_in_the_directory_of_its_scripts(place,
     path = project(place, working_directory=str(place / "project"), held={"isolation": isolation})
     text = path.read_text()
     assert served(path, SPOIL + ECHO) == "{'a': 1}\n"
-    assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml"]
+    assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml", "script.py"]
 
 
 UNKEPT = {
@@ -267,7 +267,7 @@ def test_what_is_kept_later_needs_a_new_start(place):
         write(path, {**config, "token_file": str(place / "written/tokens")})
         server.process.send_signal(signal.SIGHUP)
         leftovers.until(lambda: "start the server anew" in server.stderr())
-    assert check(path)[0] == 0
+    assert check(write(place / "own.yaml", {**config, "token_file": str(place / "written/tokens")}))[0] == 0
 
 
 def test_scripts_without_isolation_have_the_rights_of_the_user(place):
