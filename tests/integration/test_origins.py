@@ -258,16 +258,14 @@ def test_a_configuration_that_cannot_be_kept_is_refused(place, case):
 
 def test_what_is_kept_later_needs_a_new_start(place):
     """Sessions and containers that are there can write it."""
-    (place / "written/tokens").write_text("")
-    (place / "written/tokens").chmod(0o600)
-    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
-    with client.Server(config=config) as server:
+    first = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
+    config = configured({"command": [str(honest(place / "written/bin/server"))]}, working_directory=str(place / "written"))
+    with client.Server(config=first) as server:
         server.initialize()
-        path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
-        write(path, {**config, "token_file": str(place / "written/tokens")})
+        write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
         server.process.send_signal(signal.SIGHUP)
         leftovers.until(lambda: "start the server anew" in server.stderr())
-    assert check(write(place / "own.yaml", {**config, "token_file": str(place / "written/tokens")}))[0] == 0
+    assert check(write(place / "config.yaml", config)) == (0, "")
 
 
 def test_scripts_without_isolation_have_the_rights_of_the_user(place):
