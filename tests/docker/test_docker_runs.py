@@ -593,3 +593,29 @@ def test_deleted_files_that_are_open_are_limited(docker_server):
                             "    for _ in range(16): file.write(bytes(1 << 20))\ntime.sleep(100)",
                             arguments={"timeout": 120})
     assert "grew beyond the limit" in (result["error"] or ""), result
+
+
+SPOIL = """
+import os
+for change in (lambda: open("pyexecd.yaml", "a"), lambda: os.remove("pyexecd.yaml"), lambda: os.rename("pyexecd.yaml", "x"),
+               lambda: os.link("pyexecd.yaml", "y"), lambda: os.chmod("pyexecd.yaml", 0o666)):
+    try:
+        change()
+        print("spoilt")
+    except OSError:
+        pass
+open("out", "w").write("1")
+"""
+
+
+@pytest.mark.parametrize("more", [{}, {"keep_container_running": True}, {"start": "warm"}], ids=["cold", "kept", "warm"])
+def test_scripts_only_read_a_configuration_in_their_directory(docker_server, tmp_path, more):
+    (tmp_path / "project").mkdir()
+    path = tmp_path / "project/pyexecd.yaml"
+    path.write_text("first")
+    with docker_server(more, config={"working_directory": str(path.parent)}) as server:
+        server.initialize()
+        for _ in range(2):
+            result = server.run(SPOIL)
+            assert (result["success"], result["stdout"]) == (True, ""), result
+    assert path.read_text() == "first" and (path.parent / "out").read_text() == "1"
