@@ -103,26 +103,29 @@ static bool origins_is_interpreter(const char *program)
     return text_starts_with(name, "python");
 }
 
+static enum origin_kind origins_kind_of(const char *path)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    struct stat status;
+
+    return real && lstat(real, &status) == 0 && S_ISDIR(status.st_mode) ? ORIGIN_FOLDER
+                                                                        : ORIGIN_PROGRAM;
+}
+
+static bool origins_is_inline(const char *word)
+{
+    return strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0 || strcmp(word, "-m") == 0;
+}
+
 /* A program begins in an empty folder, so that only an absolute path leads to a script. */
 static void origins_add_script(const struct origin_search *search, char *const *words, size_t i)
 {
-    static const char *const inline_options[] = {"-c", "-e", "-m"};
-
-    for (; words[i]; i++) {
-        struct stat status;
-
-        for (size_t j = 0; j < ARRAY_SIZE(inline_options); j++)
-            if (strcmp(words[i], inline_options[j]) == 0)
-                return;
-        if (*words[i] != '/')
-            continue;
-        origins_add(search->found,
-                    stat(words[i], &status) == 0 && S_ISDIR(status.st_mode) ? ORIGIN_FOLDER
-                                                                            : ORIGIN_PROGRAM,
+    while (words[i] && *words[i] != '/' && !origins_is_inline(words[i]))
+        i++;
+    if (words[i] && *words[i] == '/')
+        origins_add(search->found, origins_kind_of(words[i]),
                     memory_format("%s/command/%zu", search->pointer, i),
                     memory_copy_string(words[i]), RUNS);
-        return;
-    }
 }
 
 /* The number of the words "env A=B" before the program that env(1) starts. */
@@ -373,7 +376,7 @@ static void origins_add_configuration(struct origins *origins, const struct conf
         free(file);
 }
 
-/* One that is not used now may be named the next time. */
+/* This run has another configuration, or none; the next one may name this file. */
 static void origins_add_unused(struct origins *origins, const char *directory)
 {
     AUTO_FREE char *path = directory ? memory_format("%s/pyexecd.yaml", directory) : NULL;

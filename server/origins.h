@@ -15,10 +15,10 @@ struct config;
 struct script_places;
 
 enum origin_kind {
-    ORIGIN_FILE,    /* nothing else */
-    ORIGIN_PROGRAM, /* what lies beside it may be loaded as well, as Python does with a script */
-    ORIGIN_FOLDER,  /* all that lies below it may be loaded */
-    ORIGIN_SOUGHT,  /* a program that PATH has only where scripts write */
+    ORIGIN_FILE,    /* the file alone */
+    ORIGIN_PROGRAM, /* it may load files of its folder, as a script of Python does */
+    ORIGIN_FOLDER,  /* the whole folder is code */
+    ORIGIN_SOUGHT,  /* a program; PATH has it in folders of scripts only */
 };
 
 struct origin {

@@ -37,7 +37,7 @@ void catalog_work_in(struct catalog *catalog, const char *directory);
  * the place of earlier ones. */
 void catalog_protect(struct catalog *catalog, const char *const *paths);
 
-/* True if scripts of CATALOG only read all that scripts of NEXT are to. */
+/* True if each path that is protected from scripts of NEXT is protected in CATALOG. */
 bool catalog_keeps_all_of(const struct catalog *catalog, const struct catalog *next);
 
 /* No environment that a call defines can change PATHS, real ones, which the server executes or

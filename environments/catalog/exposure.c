@@ -132,8 +132,7 @@ static int exposure_check_writes(const struct environment *environment,
     return ret;
 }
 
-/* The path that the server executes or reads itself, and that scripts could change which write in
- * PLACE; or NULL. */
+/* Finds a guarded path of WRITERS that scripts in PLACE could change, or NULL. */
 static const char *exposure_find_guarded(const struct exposure_writers *writers, const char *place)
 {
     for (char *const *path = writers->guarded; path && *path; path++)
