@@ -29,8 +29,8 @@ static const char *const NAMES[] = {"fake", NULL};
 static const struct tool_reach REACH = {
     .principal = "alice", .environment = NAMES, .is_isolated = true};
 
-static const struct server_surroundings AROUND = {.start = "/tmp", .folder = "/tmp",
-                                                  .path = "/usr/local/bin:/usr/bin:/bin"};
+static const struct server_surroundings AROUND = {
+    .start = "/tmp", .folder = "/tmp", .path = "/usr/local/bin:/usr/bin:/bin"};
 
 struct trial {
     struct workbench *bench;
