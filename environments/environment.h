@@ -90,6 +90,7 @@ struct environment_kind {
 struct environment_machines {
     const char *name; /* by which the operator knows them */
     unsigned places;  /* runs at a time */
+    bool are_apart;   /* their files are not those of this machine */
 };
 
 /* The functions of one environment; by its kind. */

@@ -60,6 +60,9 @@ struct execution_listener {
     void (*step)(struct execution_listener *listener, const struct preparation_step *step);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
+    /* The time of the script is over, but its files are on their way, and `ended` comes behind
+     * them; of a session, the time of a cell. May be NULL. */
+    void (*over)(struct execution_listener *listener);
     /* END is borrowed until it returns. `reported` and `killed` are only known of a process of this
      * machine. */
     void (*ended)(struct execution_listener *listener, const struct process_end *end);

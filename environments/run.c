@@ -107,6 +107,11 @@ static void run_on_output(struct execution_listener *listener, enum process_stre
         run->request.output(run->request.data, stream, data, length);
 }
 
+static void run_on_over(struct execution_listener *listener)
+{
+    turn_end_deadline(&CONTAINER_OF(listener, struct run, turn.listener)->turn);
+}
+
 static void run_on_grown(struct directory_watch *watch)
 {
     struct turn *turn = CONTAINER_OF(watch, struct turn, growth);
@@ -385,6 +390,7 @@ static void run_init_turn(struct run *run)
     run->turn.listener.began = run_on_began;
     run->turn.listener.step = run_on_step;
     run->turn.listener.output = run_on_output;
+    run->turn.listener.over = run_on_over;
     run->turn.listener.ended = run_on_ended;
     run->turn.growth.founded = run_on_founded;
     run->turn.growth.exceeded = run_on_grown;

@@ -102,6 +102,12 @@ void turn_begin_deadline(struct turn *turn, double seconds)
         turn_on_waits(turn, turn->wait);
 }
 
+void turn_end_deadline(struct turn *turn)
+{
+    if (turn_is_working(turn))
+        ev_timer_stop(turn->loop, &turn->deadline);
+}
+
 static void turn_begin_tools(struct turn *turn)
 {
     if (!turn->tools)

@@ -115,6 +115,10 @@ void turn_work(struct turn *turn, double seconds);
 /* The code has begun: its deadline starts, unless it waits for a tool by now. */
 void turn_begin_deadline(struct turn *turn, double seconds);
 
+/* The code has ended in time, and not all of it is known yet: its deadline does not count any
+ * more. */
+void turn_end_deadline(struct turn *turn);
+
 /* The seconds after which code that has SECONDS is at an end, however long it waits for tools and
  * people. */
 double turn_longest(const struct turn *turn, double seconds);

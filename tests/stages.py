@@ -210,7 +210,7 @@ class Suite:
 
     def on_nodes(self, workers):
         return self.pytest("integration-nodes", "integration tests on nodes, sanitized", "integration",
-                           {"PYEXECD": f"{SANITIZED}/pyexecd", "ON_NODES": "1"}, f"{OTHERS} and nodes and not here and not long", workers)
+                           {"PYEXECD": f"{SANITIZED}/pyexecd", "ON_NODES": "shared"}, f"{OTHERS} and nodes and not here and not long", workers)
 
     def hostile(self, marks, workers=0):
         return self.pytest("hostile-sanitized", "hostile programs, sanitized", "hostile",

@@ -42,12 +42,14 @@ static const char *line_ends_find_member(const char *text, const char *key)
     return NULL;
 }
 
-/* The member that only responses have. */
+/* The member that only responses have, unless it may lie within parameters. */
 static const char *line_ends_find_outcome(const char *head)
 {
+    const char *method = line_ends_find_member(head, "\"method\"");
     const char *result = line_ends_find_member(head, "\"result\"");
+    const char *outcome = result ? result : line_ends_find_member(head, "\"error\"");
 
-    return result ? result : line_ends_find_member(head, "\"error\"");
+    return outcome && method && method < outcome ? NULL : outcome;
 }
 
 static unsigned line_ends_find_first(const char *head)

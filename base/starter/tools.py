@@ -136,7 +136,7 @@ class _Connection:
         self.waiting = {}
         self.is_reading = False
         self.is_ours = False  # the socket, among processes
-        self.users = 0
+        self.users = set()  # what is asked
         self.count = 0
         self.mark = _os.urandom(6).hex()
         self.rest = []  # of a line
@@ -145,34 +145,33 @@ class _Connection:
         """The result of a request, which is cancelled after SECONDS, or by cancel(REPLY)."""
         if self.process != _os.getpid():
             self.begin()
+        reply = reply or _Reply()
         deadline = None if seconds is None else _time.monotonic() + seconds
         if not self.places.acquire(timeout=_left(deadline)):
             raise Timeout("8 other calls wait for their answers")
         try:
-            self.enter(deadline)
-            try:
-                return self.exchange(method, params, deadline, reply or _Reply())
-            finally:
-                self.leave()
+            self.enter(reply, deadline)
+            return self.exchange(method, params, deadline, reply)
         finally:
+            self.leave(reply)
             self.places.release()
 
-    def enter(self, deadline):
+    def enter(self, reply, deadline):
         pause = 0.001
         while True:
             with self.changed:
                 if self.is_ours or self.lock():
-                    self.users += 1
+                    self.users.add(reply)
                     return
             if _left(deadline) == 0:
                 raise Timeout("another process waits for its answers")
             _time.sleep(pause)
             pause = min(2 * pause, 0.02)
 
-    def leave(self):
+    def leave(self, reply):
         with self.changed:
-            self.users -= 1
-            if not self.users:
+            self.users.discard(reply)
+            if self.is_ours and not self.users:
                 self.is_ours = False
                 self.lock(is_taken=False)
 
@@ -238,21 +237,26 @@ class _Connection:
     def wait(self, reply, deadline):
         """True when the answer is there, False at the deadline."""
         while True:
-            with self.changed:
-                while self.is_reading and not reply.is_there():
-                    if not self.changed.wait(_left(deadline)) and _left(deadline) == 0:
-                        return False
-                if reply.is_there():
-                    return True
-                self.is_reading = True
+            is_mine = False
             try:
+                with self.changed:
+                    while self.is_reading and not reply.is_there():
+                        if not self.changed.wait(_left(deadline)) and _left(deadline) == 0:
+                            return False
+                    if reply.is_there():
+                        return True
+                    is_mine = self.is_reading = True
                 self.read(reply, deadline)
             finally:
-                with self.changed:
-                    self.is_reading = False
-                    self.changed.notify_all()
+                if is_mine:
+                    self.stop_reading()
             if not reply.is_there() and _left(deadline) == 0:
                 return False
+
+    def stop_reading(self):
+        with self.changed:
+            self.is_reading = False
+            self.changed.notify_all()
 
     def read(self, reply, deadline):
         """Reads for all threads until REPLY is there, at most until the deadline. It looks up now and then: REPLY may be

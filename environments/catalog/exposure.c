@@ -10,7 +10,19 @@
 #include "environments/real_path.h"
 
 /* Machines share places (`files: shared`), and nobody here knows which. So a path of a node is
- * compared with those of this machine, and the text says that it is a node's. */
+ * compared with those of this machine, and the text says that it is a node's. With `files: copied`
+ * the operator says that a node has none of this machine's files; nodes may be one machine. */
+static bool exposure_may_meet(const struct environment *environment,
+                              const struct environment *writer)
+{
+    const struct environment_machines *readers = environment_machines_of(environment);
+    const struct environment_machines *writers = environment_machines_of(writer);
+
+    if (readers && writers)
+        return true;
+    return !(readers && readers->are_apart) && !(writers && writers->are_apart);
+}
+
 static const char *exposure_machine(const struct environment *writer)
 {
     return environment_machines_of(writer) ? " on its nodes" : "";
@@ -51,7 +63,8 @@ static void exposure_limit_by(struct environment *environment, const struct envi
 {
     const char *path;
 
-    if (environment == writer || environment->settings.start != START_WARM)
+    if (environment == writer || environment->settings.start != START_WARM ||
+        !exposure_may_meet(environment, writer))
         return;
     path = exposure_find_read(environment, writer);
     if (!path)
@@ -178,7 +191,8 @@ int exposure_check(const struct environment *environment, const struct exposure_
     exposure_find_origins(&sources, environment);
     for (size_t i = 0; i < writers->count && ret == 0; i++) {
         const struct environment *writer = writers->environments[i];
-        AUTO_FREE char *how = exposure_meet_writer(&sources, writer);
+        AUTO_FREE char *how =
+            exposure_may_meet(environment, writer) ? exposure_meet_writer(&sources, writer) : NULL;
 
         if (how)
             ret = error_set(err, ERROR_INVALID_ARGUMENTS,

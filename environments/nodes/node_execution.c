@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "environments/nodes/node_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,9 @@ struct node_execution {
     size_t credit;              /* bytes of cells that may be sent */
     struct process_usage usage; /* after the last cell */
 
+    struct node_copy copy; /* not open where both machines have the directory */
+    bool is_behind;        /* its node does not have what is in the directory now */
+
     bool is_asking;  /* its node has not said yet what it has, and has got nothing of it */
     bool is_refused; /* by the server: its node has got nothing of it */
     bool is_killed;
@@ -61,6 +65,7 @@ static void node_execution_free(struct node_execution *run)
     ev_timer_stop(loop, &run->over);
     if (run->input >= 0)
         close(run->input);
+    node_copy_close(&run->copy);
     json_decref(run->request);
     json_decref(run->title);
     json_decref(run->end);
@@ -105,6 +110,7 @@ static void node_execution_on_over(struct ev_loop *loop, ev_timer *timer, int ev
 
 static void node_execution_end(struct node_execution *run)
 {
+    node_copy_close(&run->copy);
     node_pool_leave(&run->stay);
     ev_io_stop(node_execution_loop(run), &run->cells);
     ev_timer_start(node_execution_loop(run), &run->over);
@@ -117,21 +123,36 @@ static void node_execution_on_lost(struct node_stay *stay, const char *why)
     if (run->execution.is_starting && !run->title)
         run->failure = memory_copy_string(why);
     else
-        run->failure = memory_format("%s. The run is not started again by itself", why);
+        run->failure = memory_format(
+            "%s.%s The run is not started again by itself", why,
+            node_copy_is_returning(&run->copy) ? " A part of its files has come back." : "");
     node_execution_end(run);
 }
 
 /* Cells */
+
+/* A cell begins with the files that are there now. True: they are still to be sent. */
+static bool node_execution_catches_up(struct node_execution *run)
+{
+    if (!node_copy_is_open(&run->copy) || !run->is_behind)
+        return false;
+    ev_io_stop(node_execution_loop(run), &run->cells);
+    node_copy_begin(&run->copy);
+    return true;
+}
 
 /* The next cell is not sent before the last one has been answered. */
 static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct node_execution *run = CONTAINER_OF(watcher, struct node_execution, cells);
     char bytes[NODE_PIECE_BYTES];
-    ssize_t count = events & EV_ERROR ? 0
-                                      : recv(run->input, bytes, size_min(run->credit, sizeof bytes),
-                                             MSG_DONTWAIT);
+    ssize_t count;
 
+    if (node_execution_catches_up(run))
+        return;
+    count = events & EV_ERROR
+                ? 0
+                : recv(run->input, bytes, size_min(run->credit, sizeof bytes), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (count <= 0) {
@@ -147,8 +168,23 @@ static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
 static void node_execution_on_credit(struct node_execution *run, size_t length)
 {
     run->credit += length;
-    if (run->input >= 0 && !run->execution.is_starting)
+    if (node_copy_is_open(&run->copy))
+        node_copy_go_on(&run->copy);
+    if (run->input >= 0 && !run->execution.is_starting &&
+        run->copy.sending.state == NODE_SENDING_RESTING && !run->copy.is_wanted)
         ev_io_start(node_execution_loop(run), &run->cells);
+}
+
+/* The line stands beside the output of the code, as if the code could not write a file. */
+static void node_execution_tell_skips(struct node_execution *run)
+{
+    struct execution_listener *listener = run->execution.listener;
+    AUTO_FREE char *text = node_copy_tell(&run->copy);
+    AUTO_FREE char *line =
+        text ? memory_format("pyexecd, node %s: %s\n", json_string_value(run->title), text) : NULL;
+
+    if (line)
+        listener->output(listener, PROCESS_STDERR, line, strlen(line));
 }
 
 static void node_execution_on_cell(struct node_execution *run, const char *data, size_t length)
@@ -156,6 +192,9 @@ static void node_execution_on_cell(struct node_execution *run, const char *data,
     AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
     const unsigned char status = node_usage_read(&run->usage, message);
 
+    node_execution_tell_skips(run);
+    node_copy_end_cell(&run->copy);
+    run->is_behind = true;
     if (run->input >= 0)
         (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
@@ -205,14 +244,80 @@ static void node_execution_on_prepared(struct node_execution *run, const char *d
 }
 
 /* A node that has got the request may execute it, whatever it says. */
-static void node_execution_hand_over(struct node_execution *run)
+static void node_execution_say_request(struct node_execution *run)
 {
-    json_decref(STEAL_PTR(run->end)); /* its answer to PREPARE */
     node_stay_tell(&run->stay, NODE_START, STEAL_PTR(run->request));
     for (size_t done = 0; done < run->code_length; done += NODE_PIECE_BYTES)
         node_stay_send(&run->stay, NODE_CODE, run->code + done,
                        size_min(run->code_length - done, NODE_PIECE_BYTES));
     free(STEAL_PTR(run->code));
+}
+
+static void node_execution_hand_over(struct node_execution *run)
+{
+    json_decref(STEAL_PTR(run->end)); /* its answer to PREPARE */
+    if (node_copy_is_open(&run->copy))
+        node_copy_begin(&run->copy);
+    else
+        node_execution_say_request(run);
+}
+
+/* The copy of its directory */
+
+static struct node_execution *node_execution_that_copies(struct node_copy *copy)
+{
+    return CONTAINER_OF(copy, struct node_execution, copy);
+}
+
+static void node_execution_on_listed(struct node_copy *copy)
+{
+    struct node_execution *run = node_execution_that_copies(copy);
+
+    if (run->request) {
+        json_object_set_new(run->request, "growth_limit", json_integer((json_int_t)copy->growth));
+        json_object_set_new(run->request, "copy_limit",
+                            json_integer((json_int_t)node_copy_limit(copy)));
+        node_execution_say_request(run);
+    }
+    node_copy_go(copy);
+}
+
+static void node_execution_on_sent(struct node_copy *copy)
+{
+    struct node_execution *run = node_execution_that_copies(copy);
+
+    run->is_behind = run->execution.is_starting; /* files of the first cell may come meanwhile */
+    if (run->input >= 0 && !run->execution.is_starting)
+        ev_io_start(node_execution_loop(run), &run->cells);
+}
+
+static void node_execution_on_copy_failed(struct node_copy *copy, const char *why)
+{
+    struct node_execution *run = node_execution_that_copies(copy);
+
+    if (run->request)
+        run->failure = memory_copy_string(why);
+    else
+        run->failure =
+            memory_format("node %s has failed: %s. The run is not started again by itself",
+                          json_string_value(run->title), why);
+    node_execution_end(run);
+}
+
+static void node_execution_on_files(struct node_execution *run, enum node_frame type,
+                                    const char *data, size_t length)
+{
+    struct execution_listener *listener = run->execution.listener;
+
+    if (!node_copy_is_open(&run->copy))
+        return;
+    if (run->request) {
+        node_execution_on_copy_failed(&run->copy, "it sends files before it has a script");
+        return;
+    }
+    if (type == NODE_RETURN && listener->over)
+        listener->over(listener);
+    node_copy_take(&run->copy, type, data, length);
 }
 
 /* Its node has said what it has: that may be less than the one before it had. */
@@ -231,10 +336,12 @@ static void node_execution_on_ended(struct node_execution *run, const char *data
     run->end = json_loadb(data, length, 0, NULL);
     if (!run->end)
         run->failure = memory_copy_string("its node has not said how it ended");
-    if (run->is_asking && run->end)
+    if (run->is_asking && run->end) {
         node_execution_on_asked(run);
-    else
-        node_execution_end(run);
+        return;
+    }
+    node_execution_tell_skips(run);
+    node_execution_end(run);
 }
 
 static void node_execution_on_frame(struct node_stay *stay, enum node_frame type, const char *data,
@@ -266,6 +373,13 @@ static void node_execution_on_frame(struct node_stay *stay, enum node_frame type
         break;
     case NODE_ENDED:
         node_execution_on_ended(run, data, length);
+        break;
+    case NODE_RETURN:
+    case NODE_ENTRY:
+    case NODE_CONTENT:
+    case NODE_GONE:
+    case NODE_COPIED:
+        node_execution_on_files(run, type, data, length);
         break;
     default:
         break; /* a frame of the other direction */
@@ -327,7 +441,7 @@ static void interrupt_node(struct execution *execution)
         node_stay_send(&run->stay, NODE_INTERRUPT, NULL, 0);
 }
 
-/* An execution without a node has not begun, and is over at once. */
+/* An execution of which no node knows has not begun, and is over at once. */
 static void kill_node(struct execution *execution)
 {
     struct node_execution *run = CONTAINER_OF(execution, struct node_execution, execution);
@@ -335,7 +449,7 @@ static void kill_node(struct execution *execution)
     if (run->is_killed || ev_is_active(&run->over))
         return;
     run->is_killed = true;
-    if (run->stay.node)
+    if (run->stay.node && (run->is_asking || !run->request))
         node_stay_send(&run->stay, NODE_KILL, NULL, 0);
     else
         node_execution_end(run);
@@ -363,9 +477,26 @@ static int node_execution_take_input(struct node_execution *run, int input, stru
     return 0;
 }
 
+static int node_execution_take_directory(struct node_execution *run,
+                                         const struct execution_request *request, struct error *err)
+{
+    if (!node_pool_has_copies(run->node->pool))
+        return 0;
+    run->copy.loop = node_execution_loop(run);
+    run->copy.stay = &run->stay;
+    run->copy.credit = &run->credit;
+    run->copy.growth = run->node->environment.settings.disk;
+    run->copy.listed = node_execution_on_listed;
+    run->copy.sent = node_execution_on_sent;
+    run->copy.failed = node_execution_on_copy_failed;
+    return node_copy_open(&run->copy, request->directory_fd, err);
+}
+
 static void node_execution_take_code(struct node_execution *run,
                                      const struct execution_request *request)
 {
+    const struct node_pool *pool = run->node->pool;
+
     const char *code = node_request_code(request, &run->code_length);
 
     run->is_laid_over = request->code;
@@ -373,7 +504,8 @@ static void node_execution_take_code(struct node_execution *run,
     if (code)
         memcpy(run->code, code, run->code_length);
     run->request = node_request_write(request, run->node->number,
-                                      node_pool_has_tried(run->node->pool, request->directory));
+                                      node_pool_has_copies(pool) ||
+                                          node_pool_has_tried(pool, request->directory));
 }
 
 static struct node_execution *node_execution_new(struct node_environment *node,
@@ -397,6 +529,7 @@ static struct node_execution *node_execution_new(struct node_environment *node,
     };
     run->node = node;
     run->input = -1;
+    run->copy.directory = -1;
     run->credit = NODE_WINDOW_BYTES;
     ev_init(&run->cells, node_execution_on_cells);
     ev_timer_init(&run->over, node_execution_on_over, 0., 0.);
@@ -409,7 +542,8 @@ struct execution *node_execution_start(struct node_environment *node,
 {
     struct node_execution *run = node_execution_new(node, listener);
 
-    if (node_execution_take_input(run, request->input, err) < 0) {
+    if (node_execution_take_input(run, request->input, err) < 0 ||
+        node_execution_take_directory(run, request, err) < 0) {
         node_execution_free(run);
         return NULL;
     }

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODE_LINK_MERCY_SECONDS 15. /* as much as for its silence */
-#define NODE_GREETING           "pyexecd wire "
+#define NODE_LINK_MERCY_SECONDS  15.  /* as much as for its silence */
+#define NODE_LINK_RETURN_SECONDS 600. /* for the files of a killed script */
+#define NODE_GREETING            "pyexecd wire "
 
 enum {
     NODE_TRIALS = 8,
@@ -106,18 +107,39 @@ static void node_link_on_mercy(struct ev_loop *loop, ev_timer *timer, int events
 
     (void)loop;
     (void)events;
-    node_wire_fail(&node->wire, node->state == NODE_LINK_GREETING
-                                    ? "it has not looked for the server's files in 15 seconds"
-                                    : "it has not ended in 15 seconds what it was to kill");
+    if (node->has_extended)
+        node_wire_fail(&node->wire, "it has not ended in 10 minutes what it was to kill");
+    else if (node->state != NODE_LINK_GREETING)
+        node_wire_fail(&node->wire, "it has not ended in 15 seconds what it was to kill");
+    else if (node->has_copies)
+        node_wire_fail(&node->wire, "it has not said in 15 seconds whether it is ready");
+    else
+        node_wire_fail(&node->wire, "it has not looked for the server's files in 15 seconds");
+}
+
+static void node_link_set_mercy(struct node_link *node, double seconds)
+{
+    ev_now_update(node->loop);
+    ev_timer_stop(node->loop, &node->mercy);
+    ev_timer_set(&node->mercy, seconds, 0.);
+    ev_timer_start(node->loop, &node->mercy);
 }
 
 static void node_link_begin_mercy(struct node_link *node)
 {
     if (ev_is_active(&node->mercy))
         return;
-    ev_now_update(node->loop);
-    ev_timer_set(&node->mercy, NODE_LINK_MERCY_SECONDS, 0.);
-    ev_timer_start(node->loop, &node->mercy);
+    node->has_extended = false;
+    node_link_set_mercy(node, NODE_LINK_MERCY_SECONDS);
+}
+
+/* A tree that was to be killed is dead, and its files come. They have their time once. */
+static void node_link_extend_mercy(struct node_link *node)
+{
+    if (!ev_is_active(&node->mercy) || node->has_extended)
+        return;
+    node->has_extended = true;
+    node_link_set_mercy(node, NODE_LINK_RETURN_SECONDS);
 }
 
 /* Its launcher */
@@ -202,10 +224,21 @@ static void node_link_try(struct node_link *node)
                              node->trial.content));
 }
 
+/* A node that gets copies finds nothing of the server's. */
+static void node_link_greet(struct node_link *node)
+{
+    if (node->has_copies)
+        node_wire_tell(&node->wire, NODE_HELLO, 0,
+                       json_pack("{s:i, s:b, s:b}", "protocol", NODE_PROTOCOL, "is_best_effort",
+                                 node->is_best_effort, "has_copies", true));
+    else
+        node_link_try(node);
+}
+
 /* Where scripts work at the place itself, one of them may have spoilt the file. */
 static void node_link_on_fault(struct node_link *node, const char *fault)
 {
-    const bool is_whole = trial_file_is_whole(&node->trial);
+    const bool is_whole = node->has_copies || trial_file_is_whole(&node->trial);
 
     trial_file_remove(&node->trial);
     if (is_whole)
@@ -237,7 +270,7 @@ static void node_link_on_hello(struct node_link *node, const json_t *message)
     node_link_set_state(node, NODE_LINK_GREETING);
     node_wire_start_heart(&node->wire);
     node_link_begin_mercy(node);
-    node_link_try(node);
+    node_link_greet(node);
 }
 
 static void node_link_on_ready(struct node_link *node, const json_t *message)
@@ -282,6 +315,8 @@ static void node_link_on_frame(struct node_wire *wire, enum node_frame type, uin
     }
     if (channel != node->channel || (!node->is_open && type != NODE_ECHO))
         return; /* it was said before the node knew that the channel is over */
+    if (type == NODE_RETURN)
+        node_link_extend_mercy(node);
     if (type == NODE_ENDED) {
         node->is_open = false;
         ev_timer_stop(node->loop, &node->mercy);

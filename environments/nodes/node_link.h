@@ -52,6 +52,7 @@ struct node_link {
     const char *place;                                      /* borrowed: where working directories
                                                                are */
     bool is_best_effort;                                    /* containment: best-effort */
+    bool has_copies;                                        /* files: copied */
     double idle_seconds;                                    /* free for so long, it leaves */
     void (*said)(struct node_link *node, const char *line); /* its launcher, before it is free */
     void (*freed)(struct node_link *node);
@@ -72,6 +73,7 @@ struct node_link {
     struct trial_file trial; /* it is to find it */
     unsigned trials;         /* files that it was to find */
     ev_timer idle;
+    bool has_extended; /* the mercy, as files come back */
     ev_timer mercy; /* until when it has to be ready, or a killed script there has to have ended */
     char why[ERROR_FULL_BYTES]; /* it was lost */
 };

@@ -39,6 +39,17 @@ static bool node_flag(const json_t *message, const char *key)
     return json_is_true(json_object_get(message, key));
 }
 
+/* Copies the string member KEY, as it may be shown; owned by the caller. NULL: there is none. */
+static char *node_text(const json_t *message, const char *key)
+{
+    const char *string = json_object_get_string(message, key);
+    char *text = string ? memory_format("%.*s", NODE_STRING_BYTES, string) : NULL;
+
+    if (text)
+        printable_clean(text);
+    return text;
+}
+
 /* NULL-terminated, for memory_free_strings; NULL where there is no array of strings. */
 static char **node_strings(const json_t *message, const char *key)
 {
@@ -120,6 +131,9 @@ bool node_request_read(struct node_request *ret, json_t *message)
         .has_input = node_flag(message, "has_input"),
         .is_recurrent = node_flag(message, "is_recurrent"),
         .inode = (uint64_t)json_integer_value(json_object_get(message, "inode")),
+        .is_copied = json_is_integer(json_object_get(message, "copy_limit")),
+        .growth_limit = (uint64_t)json_integer_value(json_object_get(message, "growth_limit")),
+        .copy_limit = (uint64_t)json_integer_value(json_object_get(message, "copy_limit")),
     };
     ret->request = (struct execution_request){
         .directory = json_object_get_string(message, "directory"),
@@ -143,6 +157,23 @@ void node_request_deinit(struct node_request *request)
     *request = (struct node_request){0};
 }
 
+/* Files that were left out */
+
+json_t *node_skips_write(const struct node_skips *skips)
+{
+    return json_pack("{s:I, s:o}", "count", (json_int_t)skips->count, "first",
+                     json_string_format("%s", skips->first));
+}
+
+void node_skips_read(struct node_skips *skips, const json_t *message)
+{
+    AUTO_FREE char *first = node_text(message, "first");
+
+    if (skips->count == 0 && first)
+        snprintf(skips->first, sizeof skips->first, "%s", first);
+    skips->count += node_count(message, "count");
+}
+
 /* The receipt */
 
 static void node_receipt_write(json_t *message, const struct process_receipt *receipt)
@@ -154,17 +185,6 @@ static void node_receipt_write(json_t *message, const struct process_receipt *re
         json_object_set(message, "missing", (json_t *)receipt->missing);
     if (receipt->devices)
         json_object_set(message, "devices", (json_t *)receipt->devices);
-}
-
-/* Copies the string member KEY, as it may be shown; owned by the caller. NULL: there is none. */
-static char *node_text(const json_t *message, const char *key)
-{
-    const char *string = json_object_get_string(message, key);
-    char *text = string ? memory_format("%.*s", NODE_STRING_BYTES, string) : NULL;
-
-    if (text)
-        printable_clean(text);
-    return text;
 }
 
 /* Replaces the member KEY of OBJECT by CLEAN (taken; NULL: by none). Borrowed. */

@@ -5,6 +5,7 @@
 
 #include "environments/environment.h"
 #include "environments/execution.h"
+#include "environments/nodes/node_entry.h"
 
 #include <jansson.h>
 
@@ -20,7 +21,10 @@ struct node_request {
     bool has_text;
     bool has_input;
     bool is_recurrent;
-    uint64_t inode; /* of its directory, which is to be this one; 0: whichever is there */
+    uint64_t inode;        /* of its directory, which is to be this one; 0: whichever is there */
+    bool is_copied;        /* its directory comes, and goes back: ... */
+    uint64_t growth_limit; /* ... by so many bytes it may grow, ... */
+    uint64_t copy_limit;   /* ... and so many bytes of files may go back */
 };
 
 /* REQUEST for ENVIRONMENT. IS_TRIED: its directory lies where a node has looked for the server's
@@ -34,6 +38,12 @@ void node_request_deinit(struct node_request *request);
 
 /* The code or program of REQUEST, *RET_LENGTH bytes; borrowed. NULL: it has none. */
 const char *node_request_code(const struct execution_request *request, size_t *ret_length);
+
+/* SKIPS, as NODE_COPIED tells them. New reference. */
+json_t *node_skips_write(const struct node_skips *skips);
+
+/* Adds the skips that MESSAGE tells to SKIPS. */
+void node_skips_read(struct node_skips *skips, const json_t *message);
 
 /* END. New reference. */
 json_t *node_end_write(const struct process_end *end);

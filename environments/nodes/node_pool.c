@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "environments/real_path.h"
 
 #include <assert.h>
@@ -177,6 +178,7 @@ static int node_pool_launch(struct node_pool *pool, struct error *err)
         .name = pool->name,
         .place = settings->place,
         .is_best_effort = settings->is_best_effort,
+        .has_copies = pool->machines.are_apart,
         .idle_seconds = pool->idle_seconds,
         .said = node_pool_on_said,
         .freed = node_pool_on_freed,
@@ -329,6 +331,11 @@ static void node_pool_on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 
 /* Stays */
 
+bool node_pool_has_copies(const struct node_pool *pool)
+{
+    return pool->machines.are_apart;
+}
+
 bool node_pool_has_tried(const struct node_pool *pool, const char *directory)
 {
     return real_path_holds(pool->nodes->settings.place, directory);
@@ -381,6 +388,8 @@ static struct node_pool *node_pool_new(struct nodes *nodes, const json_t *defini
         pool->command[i] = json_string_value(word);
     pool->machines.places = (unsigned)json_object_get_number(definition, "most", 1);
     pool->idle_seconds = json_object_get_number(definition, "idle", 0);
+    pool->machines.are_apart =
+        strcmp(text_or_none(json_object_get_string(definition, "files")), "copied") == 0;
     list_init(&pool->links);
     list_init(&pool->waiting);
     ev_timer_init(&pool->turn, node_pool_on_turn, 0., 0.);

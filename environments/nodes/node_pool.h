@@ -34,8 +34,8 @@ void nodes_free(struct nodes *nodes);
 /* A number for an environment of theirs, which no other has. */
 uint32_t nodes_number(struct nodes *nodes);
 
-/* The pool of DEFINITION, {name, launcher, most, idle}: the same one for an equal definition. To be
- * released; then its nodes end when nobody has it. */
+/* The pool of DEFINITION, {name, launcher, most, idle, files}: the same one for an equal
+ * definition. To be released; then its nodes end when nobody has it. */
 struct node_pool *node_pool_hold(struct nodes *nodes, const json_t *definition);
 void node_pool_release(struct node_pool *pool);
 
@@ -44,6 +44,9 @@ const struct environment_machines *node_pool_machines(const struct node_pool *po
 
 /* The name of its definition. Borrowed. */
 const char *node_pool_name(const struct node_pool *pool);
+
+/* True when its nodes have copies of working directories, and not the server's. */
+bool node_pool_has_copies(const struct node_pool *pool);
 
 /* True when each of its nodes has looked for files in a place that holds DIRECTORY. */
 bool node_pool_has_tried(const struct node_pool *pool, const char *directory);

@@ -1,5 +1,7 @@
 #include "environments/nodes/node_protocol.h"
 
+#include "environments/nodes/node_entry.h"
+
 #define NODE_RULE(LEAST, MOST)                                                                     \
     {                                                                                              \
         .least = NODE_CHANNEL_BYTES + (LEAST), .most = NODE_CHANNEL_BYTES + (MOST)                 \
@@ -33,6 +35,11 @@ static const struct wire_rule node_rules[NODE_FRAMES] = {
     [NODE_CELL] = NODE_RULE(0, NODE_NOTE_BYTES),
     [NODE_ENDED] = NODE_RULE(0, NODE_RESULT_BYTES),
     [NODE_ECHO] = NODE_RULE(0, NODE_PIECE_BYTES),
+    [NODE_ENTRY] = NODE_RULE(NODE_ENTRY_HEAD_BYTES + 2, NODE_ENTRY_BYTES),
+    [NODE_CONTENT] = NODE_RULE(0, NODE_PIECE_BYTES),
+    [NODE_GONE] = NODE_RULE(1, NODE_ENTRY_PATH_BYTES),
+    [NODE_COPIED] = NODE_RULE(0, NODE_NOTE_BYTES),
+    [NODE_RETURN] = NODE_RULE(0, 0),
 };
 
 const struct wire_protocol node_protocol = {.types = NODE_FRAMES, .rules = node_rules};

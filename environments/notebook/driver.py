@@ -28,6 +28,7 @@ import types
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
 KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
+INTERRUPTED = b"interrupted\n"
 PACKAGES = b"packages "
 PROGRAMS = []  # directories of programs that packages of the session have
 GIVEN = 4  # descriptors with that
@@ -215,7 +216,8 @@ class Cells:
         return True
 
     def interrupt(self, _number, _frame):
-        """Between two cells it was meant for the former, unless the latter has been sent."""
+        """Between two cells it was meant for the former, unless the latter has been sent, and not as one that follows an
+        interrupt."""
         if self.is_busy:
             raise KeyboardInterrupt
         self.is_interrupted = self.is_coming or has_come(self.link)
@@ -224,6 +226,19 @@ class Cells:
         """It is over with what has come."""
         self.is_coming = False
         self.is_interrupted = False
+
+    def receive(self):
+        """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
+        head, given = receive_head(self.link)
+        if head == COPY:
+            return None, given
+        if head == INTERRUPTED:
+            self.is_interrupted = False
+            return self.receive()
+        if head.startswith(PACKAGES):
+            add_packages(os.fsdecode(head[len(PACKAGES):-1]))
+            return self.receive()
+        return receive_code(self.link, int(head)), given
 
     def execute(self, source):
         """The exit status of a cell."""
@@ -472,25 +487,24 @@ def receive_byte(link):
     return byte, [int.from_bytes(data[at:at + BYTES], sys.byteorder) for at in range(0, len(data), BYTES)]
 
 
-def receive(link):
-    """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
+def receive_head(link):
+    """A line, and the descriptors beside it."""
     head, given = b"", []
     while not head.endswith(b"\n"):
         byte, more = receive_byte(link)
         head += byte
         given += more
-    if head == COPY:
-        return None, given
-    if head.startswith(PACKAGES):
-        add_packages(os.fsdecode(head[len(PACKAGES):-1]))
-        return receive(link)
-    left, parts = int(head), []
+    return head, given
+
+
+def receive_code(link, left):
+    parts = []
     while left:
         parts.append(link.recv(left))
         if not parts[-1]:
             os._exit(0)
         left -= len(parts[-1])
-    return b"".join(parts).decode("utf-8", "surrogateescape"), given
+    return b"".join(parts).decode("utf-8", "surrogateescape")
 
 
 def add_packages(place):
@@ -540,11 +554,11 @@ def main():
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     while ours:
         cells.is_coming = has_come(link, 0)
-        source, given = receive(link)
+        source, given = cells.receive()
         if source is None:
             if cells.copy(channel, given):
                 process = os.getpid()
-            cells.forget()
+                cells.forget()
             continue
         status = cells.execute(source)
         cells.finish()

@@ -56,6 +56,7 @@ static void notebook_on_listed(struct turn *turn)
 
 static void notebook_list(struct notebook *notebook)
 {
+    notebook->was_interrupted = notebook->turn.state == TURN_INTERRUPTED;
     notebook_current(notebook)->ended_at = clock_seconds();
     turn_end_work(&notebook->turn);
     turn_list(&notebook->turn);
@@ -117,6 +118,11 @@ static void notebook_on_output(struct execution_listener *listener, enum process
                                const char *data, size_t length)
 {
     turn_take_output(CONTAINER_OF(listener, struct turn, listener), stream, data, length);
+}
+
+static void notebook_on_over(struct execution_listener *listener)
+{
+    turn_end_deadline(CONTAINER_OF(listener, struct turn, listener));
 }
 
 /* Sets the error of cells that come after the end of the Python. */
@@ -570,6 +576,7 @@ static void notebook_init_watchers(struct notebook *notebook)
     notebook->turn.listener.began = notebook_on_began;
     notebook->turn.listener.step = notebook_on_step;
     notebook->turn.listener.output = notebook_on_output;
+    notebook->turn.listener.over = notebook_on_over;
     notebook->turn.listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;
     notebook->waiter.progress = cell_tell_step;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/untrusted.h"
 #include "environments/outpost/outpost_private.h"
+#include "environments/workplace/working_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define OUTPOST_ROOT             "once"
 #define OUTPOST_PATIENCE_SECONDS 5. /* a machine so busy is assumed to have all layers */
 
 enum {
@@ -43,6 +45,26 @@ static char *outpost_find_fault(const char *trial, const char *content)
     AUTO_FREE char *found = untrusted_read(AT_FDCWD, trial, OUTPOST_TRIAL_BYTES, &length, &err);
 
     return found && strcmp(found, content) == 0 ? NULL : outpost_explain_fault(found, &err);
+}
+
+/* The place of directories that no run comes back to: a killed node's are swept. Owned by the
+ * caller, or NULL. */
+static char *outpost_open_workplace(struct outpost *outpost)
+{
+    AUTO_FREE char *root = memory_format("%s/" OUTPOST_ROOT, outpost->settings.state);
+    struct error err = ERROR_INIT;
+
+    outpost->workplace = workplace_new(
+        &(struct workplace_settings){.loop = outpost->settings.host.loop, .root = root}, &err);
+    return outpost->workplace ? NULL : memory_copy_string(err.message);
+}
+
+static char *outpost_find_files(struct outpost *outpost, const json_t *message)
+{
+    if (json_is_true(json_object_get(message, "has_copies")))
+        return outpost_open_workplace(outpost);
+    return outpost_find_fault(text_or_none(json_object_get_string(message, "trial")),
+                              text_or_none(json_object_get_string(message, "content")));
 }
 
 /* Owned by the caller, or NULL. */
@@ -104,8 +126,7 @@ static void outpost_on_hello(struct outpost *outpost, const json_t *message)
         node_wire_fail(&outpost->wire, "its pyexecd speaks another protocol than this one");
         return;
     }
-    fault = outpost_find_fault(text_or_none(json_object_get_string(message, "trial")),
-                               text_or_none(json_object_get_string(message, "content")));
+    fault = outpost_find_files(outpost, message);
     if (!fault)
         fault =
             outpost_open_host(outpost, json_is_true(json_object_get(message, "is_best_effort")));
@@ -193,6 +214,7 @@ const char *outpost_why(const struct outpost *outpost)
 void outpost_free(struct outpost *outpost)
 {
     outpost_places_free(outpost);
+    workplace_free(outpost->workplace);
     if (outpost->host)
         process_host_free(outpost->host);
     free(outpost);

@@ -12,6 +12,7 @@ struct outpost {
     struct outpost_settings settings;
     struct node_wire wire;
     struct process_host *host;    /* owned; NULL before the server's hello */
+    struct workplace *workplace;  /* owned: of copies; NULL: both have the same directories */
     ev_prepare trying;            /* until it is known what this machine has, ... */
     ev_timer patience;            /* ... or this is over */
     struct list places;           /* of struct outpost_place */

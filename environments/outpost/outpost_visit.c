@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/untrusted.h"
 #include "environments/execution.h"
+#include "environments/outpost/outpost_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ struct outpost_visit {
     struct environment_waiter waiter;
     bool is_mute; /* the wire has ended */
     bool is_over; /* NODE_ENDED is said, or unsaid */
-    json_t *end;  /* owned: of NODE_ENDED, before that; or NULL */
+    json_t *end;  /* owned: of NODE_ENDED, behind all files; or NULL */
     ev_timer ending;
 
     /* Of an execution. */
@@ -58,6 +59,13 @@ struct outpost_visit {
     struct buffer cells; /* for it */
     ev_io reading;
     ev_io writing;
+
+    struct outpost_copy copy; /* without a directory: both machines have the server's */
+    bool has_files;           /* the server has sent what it has */
+    bool is_catching_up;      /* new files are not noted yet: the next cell waits */
+    char *script;             /* owned: that of the request, here; or NULL */
+    json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
+    bool is_out_of_disk;
 };
 
 static struct ev_loop *outpost_visit_loop(const struct outpost_visit *visit)
@@ -83,9 +91,12 @@ static void outpost_visit_free(struct outpost_visit *visit)
         environment_release(visit->environment);
     if (visit->executes)
         node_request_deinit(&visit->request);
-    json_decref(visit->end);
+    outpost_copy_close(&visit->copy);
     buffer_deinit(&visit->unsaid);
     buffer_deinit(&visit->cells);
+    json_decref(visit->cell);
+    json_decref(visit->end);
+    free(visit->script);
     free(visit->code);
     list_remove(&visit->link);
     free(visit);
@@ -163,39 +174,40 @@ static void outpost_visit_tell(struct outpost_visit *visit, enum node_frame type
 /* It is gone when all is said. */
 static void outpost_visit_settle(struct outpost_visit *visit)
 {
-    if (visit->is_over && !visit->end && buffer_length(&visit->unsaid) == 0)
+    if (visit->is_over && buffer_length(&visit->unsaid) == 0)
         outpost_visit_free(visit);
-}
-
-static void outpost_visit_close(struct outpost_visit *visit)
-{
-    visit->is_over = true;
-    outpost_visit_close_input(visit);
-    ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
 }
 
 static void outpost_visit_end(struct outpost_visit *visit, json_t *message) /* taken */
 {
-    outpost_visit_close(visit);
+    visit->is_over = true;
+    outpost_visit_close_input(visit);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->ending);
     outpost_visit_tell(visit, NODE_ENDED, message);
     outpost_visit_settle(visit);
 }
 
-static void outpost_visit_on_ending(struct ev_loop *loop, ev_timer *timer, int events)
+/* Its script has ended: its files are still to go. */
+static void outpost_visit_leave(struct outpost_visit *visit)
 {
-    struct outpost_visit *visit = CONTAINER_OF(timer, struct outpost_visit, ending);
-
-    (void)loop;
-    (void)events;
-    outpost_visit_end(visit, STEAL_PTR(visit->end));
+    if (visit->has_files && !visit->is_mute)
+        outpost_copy_return(&visit->copy);
+    else
+        outpost_visit_end(visit, STEAL_PTR(visit->end));
 }
 
-/* Whoever has ended the script may be about to end us, too, as schedulers do. Then nothing is told
- * but the end of the wire. */
-static void outpost_visit_end_later(struct outpost_visit *visit, json_t *message) /* taken */
+static void outpost_visit_on_ending(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    outpost_visit_close(visit);
-    visit->end = message;
+    (void)loop;
+    (void)events;
+    outpost_visit_leave(CONTAINER_OF(timer, struct outpost_visit, ending));
+}
+
+/* A scheduler that has ended the script may be about to end us, too. Then nothing is told
+ * but the end of the wire. */
+static void outpost_visit_leave_later(struct outpost_visit *visit)
+{
     ev_now_update(outpost_visit_loop(visit));
     ev_timer_start(outpost_visit_loop(visit), &visit->ending);
 }
@@ -263,19 +275,26 @@ static bool outpost_visit_was_terminated(const struct process_end *end)
     return !end->killed && has_begun && (end->returncode == -SIGTERM || end->failure[0]);
 }
 
-/* A layer that was refused was expected: the server is to expect less. */
+/* A layer that was refused was expected: the server is to expect less. The files of a cell under
+ * way come with all others. */
 static void outpost_visit_on_ended(struct execution_listener *listener,
                                    const struct process_end *end)
 {
     struct outpost_visit *visit = CONTAINER_OF(listener, struct outpost_visit, listener);
+    struct process_end told = *end;
 
     visit->execution = NULL;
+    told.out_of_disk |= visit->is_out_of_disk;
     if (end->refused)
         outpost_visit_tell(visit, NODE_PREPARED, node_facts_write(visit->environment));
+    outpost_visit_close_input(visit);
+    ev_timer_stop(outpost_visit_loop(visit), &visit->deadline);
+    json_decref(STEAL_PTR(visit->cell));
+    visit->end = node_end_write(&told);
     if (outpost_visit_was_terminated(end))
-        outpost_visit_end_later(visit, node_end_write(end));
+        outpost_visit_leave_later(visit);
     else
-        outpost_visit_end(visit, node_end_write(end));
+        outpost_visit_leave(visit);
 }
 
 /* Its input: a socket, over which cells go to the program of a session, and a byte comes back for
@@ -319,18 +338,26 @@ static void outpost_visit_on_cells(struct outpost_visit *visit, const char *data
         return;
     if (buffer_append(&visit->cells, data, length, &ignored) < 0)
         node_wire_fail(&visit->outpost->wire, "it has sent cells without credit");
-    else
+    else if (!visit->is_catching_up)
         outpost_visit_flush_cells(visit);
 }
 
-/* The output before this answer belongs to the cell. */
+/* The output before this answer belongs to the cell, and so do the files. A second answer to one
+ * cell is the script's own, and the server's to judge. */
 static void outpost_visit_answer(struct outpost_visit *visit, unsigned char status)
 {
     struct process_usage usage;
+    json_t *message;
 
     visit->execution->drain(visit->execution);
     usage = visit->execution->measure(visit->execution);
-    outpost_visit_tell(visit, NODE_CELL, node_usage_write(status, &usage));
+    message = node_usage_write(status, &usage);
+    if (!visit->has_files || visit->cell) {
+        outpost_visit_tell(visit, NODE_CELL, message);
+        return;
+    }
+    visit->cell = message;
+    outpost_copy_return(&visit->copy);
 }
 
 static void outpost_visit_on_answer(struct ev_loop *loop, ev_io *watcher, int events)
@@ -383,9 +410,9 @@ static void outpost_visit_add_code(struct outpost_visit *visit, struct execution
 }
 
 /* The working directory, opened. The machine may have another one at its path. */
-static int outpost_visit_open_directory(const struct outpost_visit *visit, struct error *err)
+static int outpost_visit_open_directory(const struct outpost_visit *visit, const char *path,
+                                        struct error *err)
 {
-    const char *path = visit->request.request.directory;
     AUTO_CLOSE int directory = untrusted_open_directory(AT_FDCWD, path, err);
     struct stat status;
 
@@ -398,18 +425,40 @@ static int outpost_visit_open_directory(const struct outpost_visit *visit, struc
     return STEAL_FD(directory);
 }
 
+/* The copy stands for the directory of the server. */
+static int outpost_visit_move(struct outpost_visit *visit, struct execution_request *request,
+                              struct error *err)
+{
+    if (!visit->has_files)
+        return 0;
+    if (request->script) {
+        visit->script = outpost_copy_translate(&visit->copy, request->script, request->directory);
+        if (!visit->script)
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "the script lies outside of the directory that is copied to the "
+                             "node: %s",
+                             request->script);
+        request->script = visit->script;
+    }
+    request->directory = outpost_copy_path(&visit->copy);
+    return 0;
+}
+
 static int outpost_visit_execute(struct outpost_visit *visit, struct error *err)
 {
     struct execution_request request = visit->request.request;
     AUTO_CLOSE int theirs = -1;
-    AUTO_CLOSE int directory = outpost_visit_open_directory(visit, err);
+    AUTO_CLOSE int directory = -1;
     char **variables;
 
+    if (outpost_visit_move(visit, &request, err) < 0)
+        return -1;
+    directory = outpost_visit_open_directory(visit, request.directory, err);
     if (directory < 0 || outpost_visit_open_input(visit, &theirs, err) < 0)
         return -1;
     request.directory_fd = directory;
     request.input = theirs > 0 ? theirs : 0;
-    if (visit->request.is_recurrent)
+    if (visit->request.is_recurrent && !visit->has_files)
         request.recurrence = &visit->outpost->recurrence;
     outpost_visit_add_code(visit, &request);
     variables = outpost_variables_new(visit->environment, request.variables);
@@ -477,6 +526,91 @@ static void outpost_visit_begin(struct outpost_visit *visit)
     }
 }
 
+/* The copy of its directory */
+
+static struct outpost_visit *outpost_visit_that_copies(struct outpost_copy *copy)
+{
+    return CONTAINER_OF(copy, struct outpost_visit, copy);
+}
+
+static void outpost_visit_on_copy_frame(struct outpost_copy *copy, enum node_frame type,
+                                        const char *data, size_t length)
+{
+    outpost_visit_say(outpost_visit_that_copies(copy), type, data, length);
+}
+
+static void outpost_visit_begin_whole(struct outpost_visit *visit)
+{
+    if (visit->code_count == visit->request.code_length &&
+        (!visit->copy.directory || visit->has_files))
+        outpost_visit_begin(visit);
+}
+
+static void outpost_visit_on_files_ready(struct outpost_copy *copy)
+{
+    struct outpost_visit *visit = outpost_visit_that_copies(copy);
+
+    visit->is_catching_up = false;
+    if (visit->has_files) {
+        if (visit->input >= 0)
+            outpost_visit_flush_cells(visit);
+        return;
+    }
+    visit->has_files = true;
+    outpost_visit_begin_whole(visit);
+}
+
+static void outpost_visit_on_returned(struct outpost_copy *copy)
+{
+    struct outpost_visit *visit = outpost_visit_that_copies(copy);
+
+    if (visit->cell)
+        outpost_visit_tell(visit, NODE_CELL, STEAL_PTR(visit->cell));
+    else
+        outpost_visit_end(visit, STEAL_PTR(visit->end));
+}
+
+static void outpost_visit_on_exceeded(struct outpost_copy *copy)
+{
+    struct outpost_visit *visit = outpost_visit_that_copies(copy);
+
+    visit->is_out_of_disk = true;
+    if (visit->execution)
+        visit->execution->kill(visit->execution);
+}
+
+static int outpost_visit_open_copy(struct outpost_visit *visit, struct error *err)
+{
+    if (!visit->request.is_copied)
+        return 0;
+    if (!visit->outpost->workplace)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the node was greeted as one that has the server's directories");
+    visit->copy.loop = outpost_visit_loop(visit);
+    visit->copy.credit = &visit->credit;
+    visit->copy.frame = outpost_visit_on_copy_frame;
+    visit->copy.ready = outpost_visit_on_files_ready;
+    visit->copy.returned = outpost_visit_on_returned;
+    visit->copy.exceeded = outpost_visit_on_exceeded;
+    return outpost_copy_open(&visit->copy, visit->outpost->workplace, &visit->request, err);
+}
+
+static void outpost_visit_on_file(struct outpost_visit *visit, enum node_frame type,
+                                  const char *data, size_t length)
+{
+    struct node_wire *wire = &visit->outpost->wire;
+    const uint32_t channel = visit->channel;
+    struct error err = ERROR_INIT;
+
+    if (!visit->copy.directory)
+        return;
+    visit->is_catching_up |= type == NODE_COPIED;
+    if (outpost_copy_take(&visit->copy, type, data, length, &err) < 0)
+        node_wire_fail(wire, "it has sent what is no file");
+    else if (type != NODE_COPIED)
+        node_wire_give_credit(wire, channel, length);
+}
+
 /* Its beginning */
 
 static struct outpost_visit *outpost_visit_new(struct outpost *outpost, uint32_t channel,
@@ -517,6 +651,7 @@ void outpost_visit_start(struct outpost *outpost, uint32_t channel, json_t *mess
 {
     struct node_request request;
     const bool is_right = node_request_read(&request, message);
+    struct error err = ERROR_INIT;
     struct outpost_visit *visit = outpost_visit_new(outpost, channel, request.environment);
 
     visit->executes = true;
@@ -526,8 +661,10 @@ void outpost_visit_start(struct outpost *outpost, uint32_t channel, json_t *mess
         return;
     }
     visit->code = memory_new(request.code_length + 1, 1);
-    if (request.code_length == 0)
-        outpost_visit_begin(visit);
+    if (outpost_visit_open_copy(visit, &err) < 0)
+        outpost_visit_fail_by(visit, &err);
+    else
+        outpost_visit_begin_whole(visit);
 }
 
 static void outpost_visit_on_code(struct outpost_visit *visit, const char *data, size_t length)
@@ -538,17 +675,22 @@ static void outpost_visit_on_code(struct outpost_visit *visit, const char *data,
         return;
     memcpy(visit->code + visit->code_count, data, length);
     visit->code_count += length;
-    if (visit->code_count == visit->request.code_length)
-        outpost_visit_begin(visit);
+    outpost_visit_begin_whole(visit);
 }
 
-/* Without an execution nothing of it has run. */
+/* Files that have not come back by then stay here, and are removed. Without an execution nothing of
+ * it has run. */
 static void outpost_visit_kill(struct outpost_visit *visit)
 {
     struct process_end end = {.killed = true, .returncode = -SIGKILL};
 
     if (visit->execution) {
         visit->execution->kill(visit->execution);
+        return;
+    }
+    if (visit->end) {
+        outpost_copy_cancel(&visit->copy);
+        outpost_visit_end(visit, STEAL_PTR(visit->end));
         return;
     }
     environment_forget_waiter(&visit->waiter);
@@ -570,7 +712,10 @@ static void outpost_visit_on_credit(struct outpost_visit *visit, size_t length)
 {
     visit->credit += length;
     outpost_visit_say_all(visit);
-    outpost_visit_settle(visit);
+    if (!visit->is_over)
+        outpost_copy_go_on(&visit->copy);
+    else
+        outpost_visit_settle(visit);
 }
 
 static void outpost_visit_take(struct outpost_visit *visit, enum node_frame type, const char *data,
@@ -580,6 +725,8 @@ static void outpost_visit_take(struct outpost_visit *visit, enum node_frame type
         outpost_visit_on_code(visit, data, length);
     else if (type == NODE_CELLS)
         outpost_visit_on_cells(visit, data, length);
+    else if (type >= NODE_ENTRY && type <= NODE_COPIED)
+        outpost_visit_on_file(visit, type, data, length);
     else if (type == NODE_INTERRUPT && visit->execution)
         visit->execution->interrupt(visit->execution);
     else if (type == NODE_KILL)

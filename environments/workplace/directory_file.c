@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     NAME_DIGITS = 16,
@@ -81,9 +83,7 @@ static int directory_file_enter(int parent, const char *name, struct error *err)
     return untrusted_open_directory(parent, name, err);
 }
 
-/* Opens the folder that holds PATH in DIRECTORY. *RET_NAME is the last part of PATH. */
-static int directory_file_parent(int directory, const char *path, const char **ret_name,
-                                 struct error *err)
+int directory_file_parent(int directory, const char *path, const char **ret_name, struct error *err)
 {
     AUTO_CLOSE int parent = fcntl(directory, F_DUPFD_CLOEXEC, 0);
     const char *slash;
@@ -103,35 +103,92 @@ static int directory_file_parent(int directory, const char *path, const char **r
     return STEAL_FD(parent);
 }
 
-/* Replaces NAME by a rename, so that no data goes to the target of a link or another name of the
- * file. */
-static int directory_file_replace(int parent, const char *name, const char *data, size_t length,
-                                  struct error *err)
+/* Without a name, nothing of it stays when this program is killed. Not every file system has such
+ * files. */
+static int directory_file_open_new(struct arriving_file *file)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = O_WRONLY | O_CLOEXEC;
     AUTO_FREE char *digits = random_digits(NAME_DIGITS);
-    AUTO_FREE char *aside = memory_format(".put-%s", digits);
-    AUTO_CLOSE int fd = openat(parent, aside, flags, FILE_MODE);
 
-    if (fd < 0)
-        return error_set_errno(err, errno, "cannot make a file");
-    if (fd_write_all(fd, data, length, err) == 0) {
-        if (renameat(parent, aside, parent, name) == 0)
-            return 0;
-        error_set_errno(err, errno, "cannot give it its name");
+    file->fd = openat(file->parent, ".", flags | O_TMPFILE, FILE_MODE);
+    file->is_nameless = file->fd >= 0;
+    file->aside = memory_format(".put-%s", digits);
+    if (file->fd < 0)
+        file->fd =
+            openat(file->parent, file->aside, flags | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+    return file->fd;
+}
+
+int directory_file_begin(struct arriving_file *file, int parent, const char *name,
+                         struct error *err)
+{
+    *file = (struct arriving_file){.parent = fcntl(parent, F_DUPFD_CLOEXEC, 0), .fd = -1};
+    if (file->parent < 0)
+        return error_set_errno(err, errno, "cannot open its folder");
+    if (directory_file_open_new(file) < 0) {
+        error_set_errno(err, errno, "cannot make a file");
+        close(STEAL_FD(file->parent));
+        free(STEAL_PTR(file->aside));
+        return -1;
     }
-    (void)unlinkat(parent, aside, 0);
-    return -1;
+    file->name = memory_copy_string(name);
+    return 0;
+}
+
+static void directory_file_close(struct arriving_file *file)
+{
+    close(STEAL_FD(file->fd));
+    close(STEAL_FD(file->parent));
+    free(STEAL_PTR(file->aside));
+    free(STEAL_PTR(file->name));
+}
+
+void directory_file_abandon(struct arriving_file *file)
+{
+    if (file->fd < 0)
+        return;
+    if (!file->is_nameless)
+        (void)unlinkat(file->parent, file->aside, 0);
+    directory_file_close(file);
+}
+
+/* A link replaces no name. */
+static int directory_file_name(struct arriving_file *file)
+{
+    AUTO_FREE char *nameless = memory_format("/proc/self/fd/%d", file->fd);
+
+    if (linkat(AT_FDCWD, nameless, file->parent, file->aside, AT_SYMLINK_FOLLOW) < 0)
+        return -1;
+    file->is_nameless = false;
+    return 0;
+}
+
+/* A rename replaces the name, so that no data goes to the target of a link or another name of the
+ * file. */
+int directory_file_finish(struct arriving_file *file, struct error *err)
+{
+    if ((file->is_nameless && directory_file_name(file) < 0) ||
+        renameat(file->parent, file->aside, file->parent, file->name) < 0) {
+        error_set_errno(err, errno, "cannot give it its name");
+        directory_file_abandon(file);
+        return -1;
+    }
+    directory_file_close(file);
+    return 0;
 }
 
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err)
 {
+    struct arriving_file file;
     const char *name = NULL;
     AUTO_CLOSE int parent = directory_file_parent(directory->fd, path, &name, err);
 
-    if (parent < 0 || directory_file_replace(parent, name, data, length, err) < 0)
-        return error_prefix(err, "cannot put the file %.*s into the working directory", SHOWN_BYTES,
-                            path);
-    return 0;
+    if (parent >= 0 && directory_file_begin(&file, parent, name, err) == 0) {
+        if (fd_write_all(file.fd, data, length, err) == 0 && directory_file_finish(&file, err) == 0)
+            return 0;
+        directory_file_abandon(&file);
+    }
+    return error_prefix(err, "cannot put the file %.*s into the working directory", SHOWN_BYTES,
+                        path);
 }

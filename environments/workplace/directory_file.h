@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SCRIPT_NAME "script.py"
@@ -24,3 +25,28 @@ int directory_file_open(const struct working_directory *directory, const char *p
  * there, and makes the directories above it. */
 int directory_file_put(const struct working_directory *directory, const char *path,
                        const char *data, size_t length, struct error *err);
+
+/* Opens the folder that holds PATH in the descriptor DIRECTORY, and makes missing folders.
+ * *RET_NAME is the last part of PATH. Owned by the caller. */
+int directory_file_parent(int directory, const char *path, const char **ret_name,
+                          struct error *err);
+
+/* The same as directory_file_put piece by piece: nothing stands at NAME in the folder PARENT before
+ * the end. The caller owns it, and writes to `fd`. */
+struct arriving_file {
+    int parent;       /* owned */
+    char *aside;      /* owned: its name until the end ... */
+    bool is_nameless; /* ... which it does not have yet */
+    char *name;       /* owned */
+    int fd;           /* owned; -1: it is over */
+};
+
+/* Borrows PARENT. */
+int directory_file_begin(struct arriving_file *file, int parent, const char *name,
+                         struct error *err);
+
+/* Gives the file its name. -1 with ERR: it is gone. */
+int directory_file_finish(struct arriving_file *file, struct error *err);
+
+/* Removes what has been written. Harmless when it is over. */
+void directory_file_abandon(struct arriving_file *file);

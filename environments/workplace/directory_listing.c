@@ -20,10 +20,13 @@
 
 enum { PATHS_BYTES = 4 << 20 }; /* the most for all paths of a listing */
 
+#define DIRECTORY_LISTING_SIZE (1ull << 62) /* of files that are said to have more */
+
 struct listed_file {
     size_t path; /* where it starts in `paths` */
     uint64_t size;
     ino_t inode;
+    mode_t mode;
     struct timespec modified;
     struct timespec changed; /* cannot be set by a program */
 };
@@ -36,6 +39,7 @@ struct listed_folder {
 struct directory_listing {
     int root;                      /* borrowed in the first step, then owned */
     bool keeps_root;               /* it is owned */
+    bool has_all;                  /* its files have folders and links among them */
     DIR *stream;                   /* owned; the folder at hand, or NULL */
     struct listed_folder here;     /* the folder at hand */
     struct listed_folder *folders; /* owned; folders still to be looked into */
@@ -85,6 +89,7 @@ static void directory_listing_add_file(struct directory_listing *listing, const 
     struct listed_file file = {
         .size = (uint64_t)status->st_size,
         .inode = status->st_ino,
+        .mode = status->st_mode,
         .modified = status->st_mtim,
         .changed = status->st_ctim,
     };
@@ -100,9 +105,10 @@ static void directory_listing_add_file(struct directory_listing *listing, const 
     listing->files[listing->count++] = file;
 }
 
-static bool is_cache_name(const char *name)
+/* Compiled modules are never of use elsewhere. */
+static bool directory_listing_is_cache(const struct directory_listing *listing, const char *name)
 {
-    return name[0] == '.' || strcmp(name, "__pycache__") == 0;
+    return (name[0] == '.' && !listing->has_all) || strcmp(name, "__pycache__") == 0;
 }
 
 static void directory_listing_add_folder(struct directory_listing *listing, const char *name)
@@ -111,7 +117,7 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
         .depth = listing->here.depth + 1,
     };
 
-    if (is_cache_name(name)) {
+    if (directory_listing_is_cache(listing, name)) {
         listing->is_whole = false;
         return;
     }
@@ -128,6 +134,14 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
     listing->folders[listing->folder_count++] = folder;
 }
 
+static bool directory_listing_wants(const struct directory_listing *listing, const char *name,
+                                    const struct stat *status)
+{
+    return S_ISREG(status->st_mode) ||
+           (listing->has_all &&
+            !(S_ISDIR(status->st_mode) && directory_listing_is_cache(listing, name)));
+}
+
 static void directory_listing_visit(struct directory_listing *listing, const char *name)
 {
     struct stat status;
@@ -136,10 +150,10 @@ static void directory_listing_visit(struct directory_listing *listing, const cha
         return; /* gone in the meantime */
     listing->bytes += directory_measure_entry(&status);
     listing->is_whole &= S_ISDIR(status.st_mode) || status.st_nlink == 1;
+    if (directory_listing_wants(listing, name, &status))
+        directory_listing_add_file(listing, name, &status);
     if (S_ISDIR(status.st_mode))
         directory_listing_add_folder(listing, name);
-    else if (S_ISREG(status.st_mode))
-        directory_listing_add_file(listing, name, &status);
 }
 
 /* The folder at PATH, which may have been changed since, but leads nowhere else. */
@@ -246,6 +260,14 @@ struct directory_listing *directory_listing_new(int directory)
     return listing;
 }
 
+struct directory_listing *directory_listing_new_of_all(int directory)
+{
+    struct directory_listing *listing = directory_listing_new(directory);
+
+    listing->has_all = true;
+    return listing;
+}
+
 bool directory_listing_step(struct directory_listing *listing, unsigned operations)
 {
     while (operations-- > 0 && (listing->stream || listing->folder_count > 0)) {
@@ -305,11 +327,14 @@ static bool is_earlier(struct timespec a, struct timespec b)
     return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
+/* The times of a folder change with its entries. */
 static bool is_changed(const struct directory_listing *before, const char *path,
                        const struct listed_file *after)
 {
     const struct listed_file *earlier = find_file(before, path);
 
+    if (earlier && S_ISDIR(after->mode))
+        return earlier->mode != after->mode;
     if (!earlier) /* new, unless it may only have been overlooked then */
         return before->is_complete || !is_earlier(after->changed, before->taken);
     return earlier->inode != after->inode || earlier->size != after->size ||
@@ -377,4 +402,62 @@ struct directory_changes directory_listing_changes(const struct directory_listin
         json_array_append_new(changes.files, directory_listing_describe(path, file));
     }
     return changes;
+}
+
+bool directory_listing_is_complete(const struct directory_listing *listing)
+{
+    return listing->is_complete;
+}
+
+uint64_t directory_listing_size(const struct directory_listing *listing)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < listing->count; i++)
+        if (S_ISREG(listing->files[i].mode))
+            size += listing->files[i].size < DIRECTORY_LISTING_SIZE - size
+                        ? listing->files[i].size
+                        : DIRECTORY_LISTING_SIZE - size;
+    return size;
+}
+
+const char *directory_listing_next_change(const struct directory_listing *before,
+                                          const struct directory_listing *after, size_t *place)
+{
+    while (*place < after->count) {
+        const struct listed_file *file = &after->files[(*place)++];
+        const char *path = after->paths + file->path;
+
+        if (!before || is_changed(before, path, file))
+            return path;
+    }
+    return NULL;
+}
+
+/* Backwards, so that what is in a folder comes before it. */
+const char *directory_listing_next_loss(const struct directory_listing *before,
+                                        const struct directory_listing *after, size_t *place)
+{
+    while (*place < before->count) {
+        const struct listed_file *file = &before->files[before->count - ++*place];
+        const char *path = before->paths + file->path;
+        const struct listed_file *now = find_file(after, path);
+
+        if (!now || (now->mode & S_IFMT) != (file->mode & S_IFMT))
+            return path;
+    }
+    return NULL;
+}
+
+bool directory_listing_knows(const struct directory_listing *listing, const char *path,
+                             const struct stat *status)
+{
+    const struct listed_file *file = find_file(listing, path);
+
+    if (!file || (file->mode & S_IFMT) != (status->st_mode & S_IFMT))
+        return false;
+    return S_ISDIR(status->st_mode) ||
+           (file->inode == status->st_ino && file->size == (uint64_t)status->st_size &&
+            is_same_time(file->modified, status->st_mtim) &&
+            is_same_time(file->changed, status->st_ctim));
 }

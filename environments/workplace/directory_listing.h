@@ -8,7 +8,9 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 enum {
     DIRECTORY_LISTING_ENTRIES = 10000,
@@ -28,6 +30,10 @@ struct directory_changes {
 /* Begins to list the tree under the descriptor DIRECTORY (borrowed until the first step returns).
  * Caches are not looked into: __pycache__ and directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
+
+/* The same for a copy of the tree: folders, links and all other entries count as files, and only
+ * __pycache__ is not looked into. */
+struct directory_listing *directory_listing_new_of_all(int directory);
 void directory_listing_free(struct directory_listing *listing);
 
 /* Does at most OPERATIONS small steps. True: there is more to do. The functions below may be called
@@ -46,3 +52,24 @@ json_t *directory_listing_files(const struct directory_listing *listing, const c
 /* The changes from BEFORE to AFTER. Their files are a new reference. */
 struct directory_changes directory_listing_changes(const struct directory_listing *before,
                                                    const struct directory_listing *after);
+
+/* False when there is more in the tree than LISTING has. */
+bool directory_listing_is_complete(const struct directory_listing *listing);
+
+/* The bytes of its regular files, each by its length; at most 2^62, as sparse files may have any.
+ */
+uint64_t directory_listing_size(const struct directory_listing *listing);
+
+/* The path of the next file of AFTER that is new or different since BEFORE, which may be NULL.
+ * *PLACE is 0 before the first. Borrowed; NULL: there is none. */
+const char *directory_listing_next_change(const struct directory_listing *before,
+                                          const struct directory_listing *after, size_t *place);
+
+/* The same for a file of BEFORE that AFTER does not have, or has as another kind of file. */
+const char *directory_listing_next_loss(const struct directory_listing *before,
+                                        const struct directory_listing *after, size_t *place);
+
+/* True when the file at PATH, which has STATUS now, is as LISTING has seen it; of a folder, when
+ * there was one. */
+bool directory_listing_knows(const struct directory_listing *listing, const char *path,
+                             const struct stat *status);

@@ -58,7 +58,8 @@ static void command_node_on_deadline(struct ev_loop *loop, struct ev_timer *time
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* Who ends this program ends its scripts, too: the end of one is not told as its own. */
+/* A signal that ends this program ends its scripts, too: no script is said to have ended by itself.
+ */
 static void command_node_on_signal(struct interruption *interruption)
 {
     outpost_stop(CONTAINER_OF(interruption, struct node_program, interruption)->outpost);

@@ -35,11 +35,13 @@ static void doctor_nodes_on_over(struct node_survey *survey)
     ev_break(CONTAINER_OF(survey, struct doctor_node, survey)->settings->loop, EVBREAK_ALL);
 }
 
-static void doctor_nodes_print_costs(const char *name, const struct node_survey *survey)
+static void doctor_nodes_print_costs(const char *name, const struct node_pool *pool,
+                                     const struct node_survey *survey)
 {
-    AUTO_FREE char *start =
-        memory_format("%s; started in %.1f ms; it has the server's working directories",
-                      json_string_value(survey->title), survey->start_seconds * 1e3);
+    AUTO_FREE char *start = memory_format(
+        "%s; started in %.1f ms; %s", json_string_value(survey->title), survey->start_seconds * 1e3,
+        node_pool_has_copies(pool) ? "files are copied to it and back"
+                                   : "it has the server's working directories");
     AUTO_FREE char *trip = memory_format("%.2f ms", survey->trip_seconds * 1e3);
     AUTO_FREE char *rate =
         memory_format("%.1f MB/s, there and back", survey->bytes_per_second / 1e6);
@@ -50,12 +52,13 @@ static void doctor_nodes_print_costs(const char *name, const struct node_survey 
 }
 
 static void doctor_nodes_print_survey(const struct doctor_nodes *settings, const char *name,
+                                      const struct node_pool *pool,
                                       const struct node_survey *survey)
 {
     if (settings->interruption->signal)
         return;
     if (!survey->fault) {
-        doctor_nodes_print_costs(name, survey);
+        doctor_nodes_print_costs(name, pool, survey);
         return;
     }
     command_print_line("no", name, survey->fault);
@@ -80,7 +83,7 @@ static void doctor_nodes_look_at(const struct doctor_nodes *settings, const char
     ev_run(settings->loop, 0);
     interruption_stop(settings->interruption);
     step_display_deinit(&node.display);
-    doctor_nodes_print_survey(settings, name, &node.survey);
+    doctor_nodes_print_survey(settings, name, pool, &node.survey);
     node_survey_deinit(&node.survey);
 }
 

@@ -87,8 +87,8 @@ static void doctor_replicas_report(const struct doctor_replicas *settings,
     AUTO_FREE char *text = lack.text;
     AUTO_FREE char *remedy = lack.remedy;
     AUTO_FREE char *found = text ? NULL
-                                 : memory_format("%s, in %.1f ms; the same key and version",
-                                                 replica->url, answer.seconds * 1e3);
+                                 : memory_format("%s, in %.1f ms; version %s", replica->url,
+                                                 answer.seconds * 1e3, answer.version);
 
     command_print_line(text ? "no" : "yes", replica->name, text ? text : found);
     if (text)

@@ -1,9 +1,13 @@
 #include "server/commands/doctor_verdict.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
+#include "base/memory.h"
+#include "base/printable.h"
 #include "server/commands/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void doctor_verdict_init(struct doctor_verdict *verdict)
@@ -54,9 +58,11 @@ static void doctor_verdict_print_lacks(const struct doctor_verdict *verdict)
     size_t i;
 
     json_array_foreach (verdict->lacks, i, lack) {
+        AUTO_FREE char *text = memory_copy_string(json_string_value(json_array_get(lack, 0)));
         const char *remedy = json_string_value(json_array_get(lack, 1));
 
-        command_print_line("", json_string_value(json_array_get(lack, 0)), "");
+        printable_clean(text); /* it may be what another machine says */
+        command_print_line("", text, "");
         if (remedy)
             command_print_line("", "  gives more", remedy);
     }

@@ -40,6 +40,7 @@ EXCEPT = {
     "environments/interpreter/interpreter.c": ("stat", "an interpreter is often behind links"),
     "environments/interpreter/python_needs.c": ("fopen", KERNEL),
     "environments/interpreter/search_path.c": ("stat", "an interpreter is often behind links"),
+    "environments/nodes/node_receiving.c": ("renameat", RENAME),
     "environments/notebook/kernel_search.c": ("open opendir", OPERATOR),
     "environments/place_guard.c": ("stat", "says what a real path is; nothing is opened"),
     "environments/process/cgroup_leaf.c": ("stat", KERNEL),

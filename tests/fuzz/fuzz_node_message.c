@@ -2,10 +2,12 @@
  * what an execution needs; what was written of an end is read as the same. */
 #undef NDEBUG
 #include "base/json.h"
+#include "environments/nodes/node_entry.h"
 #include "environments/nodes/node_message.h"
 
 #include <assert.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,6 +36,24 @@ static void read_end(json_t *message)
     json_decref(written);
 }
 
+/* An entry that is read is one below the directory, and is written as it was. */
+static void read_entry(const char *data, size_t size)
+{
+    char *copy = calloc(size + 1, 1);
+    char written[NODE_ENTRY_BYTES];
+    struct error err = ERROR_INIT;
+    struct node_entry entry;
+
+    memcpy(copy, data, size);
+    if (size >= NODE_ENTRY_HEAD_BYTES + 2 && node_entry_read(&entry, copy, size, &err) == 0) {
+        assert(*entry.path != '/' && strncmp(entry.path, "../", 3) != 0);
+        assert(!strstr(entry.path, "/../"));
+        assert(node_entry_write(written, &entry) == size);
+        assert(strcmp(written + NODE_ENTRY_HEAD_BYTES, entry.path) == 0);
+    }
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -42,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct process_usage usage;
     json_t *node = json_string("far");
 
+    read_entry(text, size);
     read_request(text, size);
     read_end(message);
     (void)node_usage_read(&usage, message);

@@ -65,7 +65,7 @@ def with_more_time(run, shows, seconds=(1, 3, 9, 27)):
 def on_nodes(config):
     """CONFIG with its environments on nodes of this machine, as in the stage of tests/nodes.txt."""
     environments = config.get("environments", {"system": {"type": "system"}})
-    nodes = {"contract": {"launcher": [os.environ["PYEXECD"], "node"], "most": 16, "idle": 60}}
+    nodes = {"contract": {"launcher": [os.environ["PYEXECD"], "node"], "most": 16, "idle": 60, "files": os.environ["ON_NODES"]}}
     return {**config, "nodes": {**nodes, **config.get("nodes", {})},
             "environments": {name: {"node": "contract", **definition} if definition.get("type") in ("system", "venv") else definition
                              for name, definition in environments.items()}}

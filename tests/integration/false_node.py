@@ -2,12 +2,13 @@
 then what its first argument names."""
 
 import json
+import os
 import sys
 import threading
 import time
 
 HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE, CELLS, INTERRUPT, KILL, \
-    STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED = range(1, 19)
+    STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED, ECHO, ENTRY, CONTENT, GONE, COPIED, RETURN = range(1, 25)
 GREETING = b"pyexecd wire 1\n"
 PIECE = b"x" * (32 << 10)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
@@ -104,13 +105,105 @@ def fickle(channel, laid_over=[True]):
     say(ENDED, channel, refused=True, returncode=-9, failure="not so")
 
 
+def entry(channel, path, size=0, kind=0o100644, target="", data=b""):
+    head = b"".join(number.to_bytes(length, "little") for number, length in ((kind, 4), (size or len(data), 8), (0, 8), (0, 4)))
+    say(ENTRY, channel, head + path.encode() + b"\0" + target.encode())
+    if data:
+        say(CONTENT, channel, data)
+
+
+def forge(channel, path, *more):
+    """It sends a file to PATH; with "link", through a link that it has sent before; with "gone", it has lost the file."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "first", data=b"whole")
+    if "link" in more:
+        entry(channel, "out", kind=0o120777, target="..")
+    if "gone" in more:
+        say(GONE, channel, path.encode())
+    else:
+        entry(channel, path, data=b"forged")
+    say(COPIED, channel, b"{}")
+    say(ENDED, channel, returncode=0)
+
+
+def half(channel):
+    """It ends within a file."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "first", data=b"whole")
+    entry(channel, "second", size=100)
+    say(CONTENT, channel, b"x" * 50)
+    os._exit(0)
+
+
+def endless(channel):
+    """It sends more than any disk has."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "much", size=1 << 50)
+
+
+def unasked(channel):
+    """It sends files while its code runs."""
+    say(BEGUN, channel)
+    entry(channel, "early", data=b"x")
+
+
+def idle(channel):
+    """It begins to send a file, and goes no further. It tells what the server has taken."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    entry(channel, "slow", size=100)
+    say(CONTENT, channel, b"x" * 50)
+
+
+def stuck(channel):
+    """It gives all files back, and never ends."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    say(COPIED, channel, b"{}")
+
+
+def repeats(channel):
+    """It gives files back as often as it is let."""
+    say(BEGUN, channel)
+    for i in range(3):
+        say(RETURN, channel)
+        entry(channel, f"more{i}", data=b"whole")
+        say(COPIED, channel, b"{}")
+
+
+def folders(channel):
+    """Each of its files lies deep in folders that it has not named."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    for i in range(1000):
+        entry(channel, f"{i}" + "/a" * 40)
+    say(COPIED, channel, b"{}")
+    say(ENDED, channel, returncode=0)
+
+
+def is_first():
+    """No other node has asked this yet."""
+    try:
+        os.mkdir(os.environ["HOME"] + "/asked")
+        return True
+    except FileExistsError:
+        return False
+
+
+hasty = deaf
+
+
 def own(channel):
     """A frame of the wire itself that nobody has asked for."""
     say(READY, 0)
 
 
-def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCAPE):
-    """A behaviour of "mute" never comes so far as to be ready."""
+def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCAPE):
+    """A behaviour of "mute" never comes so far as to be ready; the second "hasty" one sends files when it is asked to
+    prepare."""
     sys.stdout.buffer.write(greeting.encode())
     say(HELLO, 0, protocol=int(protocol), host=host)
     threading.Thread(target=live, daemon=True).start()
@@ -118,12 +211,19 @@ def main(behaviour, protocol="1", greeting=GREETING.decode(), host="evil" + ESCA
     for kind, channel, _ in hear():
         if kind == HELLO and behaviour != "mute":
             say(READY, 0)
+        elif kind == PREPARE and behaviour == "hasty" and not is_first():
+            forge(channel, "early")
         elif kind == PREPARE:
             say(PREPARED, channel, interpreter="/usr/bin/python3", version="3.11.2", is_laid_over=True)
             say(ENDED, channel)
         elif kind == START:
             print("started", file=sys.stderr, flush=True)
-            globals()[behaviour](channel)
+            name, *arguments = behaviour.split(" ")
+            globals()[name](channel, *arguments)
+        elif kind == CREDIT and behaviour == "idle":
+            print("taken", file=sys.stderr, flush=True)
+        elif kind in (ENTRY, CONTENT):
+            say(CREDIT, channel, (1 << 15).to_bytes(4, "little"))
 
 
 if __name__ == "__main__":

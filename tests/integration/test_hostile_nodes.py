@@ -93,8 +93,8 @@ def test_a_node_that_is_never_ready_is_lost():
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["deaf", "2"], "its pyexecd speaks another protocol (2) than this one (1): install the same version on both"),
-    (["deaf", "1", "pyexecd wire 2\n"], "its pyexecd is of another version than this one"),
+    (["deaf", "1"], "its pyexecd speaks another protocol (1) than this one (2): install the same version on both"),
+    (["deaf", "2", "pyexecd wire 2\n"], "its pyexecd is of another version than this one"),
 ])
 def test_another_version_is_told(arguments, said):
     with false(*arguments) as server:

@@ -73,6 +73,17 @@ def away(request):
     return make
 
 
+class Copying(Away):
+    """The same; they have no file of the server's."""
+
+    def marked(self, config):
+        config = super().marked(config)
+        config["nodes"]["far"]["files"] = "copied"
+        launcher = config["nodes"]["far"]["launcher"]
+        launcher[launcher.index(f"XDG_STATE_HOME={self.home}")] += "/there"
+        return config
+
+
 # What a call gets
 
 
@@ -111,6 +122,17 @@ def test_random_bytes_go_each_way_as_they_were(away, tmp_path):
         test_nodes.assert_bytes_come_back(wire, 64 << 20)
         wire.process.stdin.close()
         assert wire.process.wait(test_nodes.LOST) == 0
+
+
+def test_files_go_each_way_as_they_were(away):
+    with Copying(away.words) as server:
+        made = server.result("import hashlib, os\ndata = os.urandom(64 << 20)\nopen('data', 'wb').write(data)\n"
+                             "print(hashlib.sha256(data).hexdigest())\nprint(os.getcwd())", timeout=500)
+        digest, place = made["stdout"].split()
+        assert place.startswith(f"{server.home}/there/") and [file["size"] for file in made["files"]] == [64 << 20]
+        back = server.result("import hashlib\nprint(hashlib.sha256(open('data', 'rb').read()).hexdigest())",
+                             working_directory=made["working_directory"], timeout=500)
+        assert back["stdout"].split() == [digest]
 
 
 def test_a_cancelled_run_is_ended_and_its_node_is_used_again(away):

@@ -321,6 +321,21 @@ def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_pat
         assert said in server.stderr()
 
 
+@pytest.mark.parametrize("elsewhere, meet", [(["reader"], False), (["writer"], False), (["reader", "writer"], True)])
+def test_what_is_written_on_nodes_without_a_file_of_this_machine_is_not_read_here(tmp_path, elsewhere, meet):
+    (tmp_path / "lib").mkdir()
+    python = {"type": "system", "isolation": "sandbox", "environment": {}}
+    environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
+                    "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
+    for name in elsewhere:
+        environments[name]["node"] = "far"
+    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    config["nodes"]["far"]["files"] = "copied"
+    with leftovers.Watched("--log-level", "info", config=config) as server:
+        server.initialize()
+        assert (f"reader reads {tmp_path}/lib, where scripts of writer can write" in server.stderr()) == meet
+
+
 # Sessions
 
 
@@ -650,7 +665,7 @@ class Wire:
         assert self.read(15) == b"pyexecd wire 1\n"
         self.process.stdin.write(b"pyexecd wire 1\n")
         assert self.receive()[0] == self.HELLO
-        self.tell(self.HELLO, 0, protocol=1, is_best_effort=True, trial=str(folder / "trial"), content="found")
+        self.tell(self.HELLO, 0, protocol=2, is_best_effort=True, trial=str(folder / "trial"), content="found")
         assert self.receive()[2] == b"{}"
 
     def __enter__(self):
@@ -834,8 +849,8 @@ def test_doctor_names_the_command_that_looks_at_a_node(tmp_path):
     ("nodes:\n  cpu: {launcher: [ssh]}\nenvironments:\n  a: {type: system, node: gpu}\n", "there are: cpu"),
     ("nodes:\n  gpu: {most: 2}\n", "launcher"),
     ("nodes:\n  gpu: {launcher: []}\n", "nodes.gpu.launcher"),
-    ("nodes:\n  gpu: {launcher: [ssh], files: copied}\n",
-     "nodes.gpu.files: must be shared, as no files are copied to nodes"),
+    ("nodes:\n  gpu: {launcher: [ssh], files: moved}\n",
+     "nodes.gpu.files: must be one of \"shared\", \"copied\""),
     ("nodes:\n  gpu: {launcher: [ssh]}\nenvironments:\n  a: {type: docker, image: 'x:1', node: gpu}\n",
      "environments.a.node: is a key of type system or venv, not of docker"),
 ])

@@ -45,13 +45,14 @@ static char *replica_question_seal(const struct replica_question *question)
     return replica_seal_close(question->replicas->question_key, &seal);
 }
 
-/* libcurl's callback. */
+/* libcurl's callback. A longer body is no answer; its status is still told. */
 static size_t replica_question_on_bytes(char *bytes, size_t size, size_t count, void *data)
 {
     struct replica_question *question = data;
     struct error err = ERROR_INIT;
 
-    return buffer_append(&question->received, bytes, size * count, &err) < 0 ? 0 : size * count;
+    (void)buffer_append(&question->received, bytes, size * count, &err);
+    return size * count;
 }
 
 static void replica_question_on_over(struct transfer *transfer, CURLcode code)
@@ -99,7 +100,7 @@ static double replica_question_measure_ahead(const struct replica_question *ques
 {
     const json_int_t now = json_integer_value(json_object_get(question->answer, "now"));
 
-    return (double)(now - question->asked) / 1e3 - seconds / 2;
+    return ((double)now - (double)question->asked) / 1e3 - seconds / 2;
 }
 
 int replica_question_read(const struct replica_question *question, struct replica_answer *ret,

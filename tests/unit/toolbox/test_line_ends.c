@@ -27,6 +27,7 @@ static void test_an_id_is_found_at_either_end(void **state)
         {"{\"jsonrpc\" : \"2.0\", \"id\" : 12, \"error\" : {", "}}", 12},
         {"{\"error\":{\"id\":5,", "},\"jsonrpc\":\"2.0\",\"id\":34}\n", 34},
         {"{\"level\":\"error\",\"id\":5,\"text\":\"", "\"}", 0},
+        {"{\"id\":5,\"method\":\"x\",\"params\":{\"error\":", "}}", 0},
         {"{\"result\":{\"id\":5,", "\"id\":6}}", 0},
         {"{\"id\":\"text\",\"result\":{", "}}", 0},
         {"{\"method\":\"x\",\"id\":7,\"params\":{", "}}", 0},
@@ -66,6 +67,8 @@ static void test_what_programs_print_is_told_from_answers(void **state)
         {"{\"level\":\"error\",\"id\":1,}", false},
         {"DEBUG sends {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", false},
         {"{\"method\":\"x\",\"params\":{\"n\":NaN},\"id\":1}", false},
+        {"{\"id\":1,\"method\":\"x\",\"params\":{\"error\":NaN}}", false},
+        {"{\"id\":1,\"result\":{\"method\":NaN}}", true},
         {"{\"res", false},
         {"", false},
     };
