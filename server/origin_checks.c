@@ -235,8 +235,8 @@ void origin_checks(struct catalog *catalog, struct config *config)
         origin_checks_has_directory(catalog) ? catalog_settings(catalog)->directory : NULL;
     AUTO(script_places_deinit) struct script_places places = origin_checks_places(catalog);
     AUTO(script_places_deinit) struct script_places kept = {0};
-    AUTO(origins_deinit) struct origins origins;
-    AUTO(origin_writers_deinit) struct origin_writers writers;
+    AUTO(origins_deinit) struct origins origins = {0};
+    AUTO(origin_writers_deinit) struct origin_writers writers = {0};
     const char *told = NULL; /* the server has several programs, and all lie in one folder */
 
     origins_find(&origins, config, &places, directory);
@@ -274,7 +274,7 @@ int origin_checks_directory(const struct catalog *catalog, const struct config *
                             struct script_places *ret_kept, struct error *err)
 {
     AUTO(script_places_deinit) struct script_places places = origin_checks_places(catalog);
-    AUTO(origins_deinit) struct origins origins;
+    AUTO(origins_deinit) struct origins origins = {0};
     const char *const own[] = {directory, NULL};
 
     if (environment_isolation(environment) == ISOLATION_NONE)

@@ -275,6 +275,17 @@ def test_scripts_without_isolation_have_the_rights_of_the_user(place):
     assert check(write(place / "config.yaml", config)) == (0, "")
 
 
+@pytest.mark.parametrize("words", [["run", "-c", ""], ["run", "-w", ".", "-c", ""], ["map", "each.py"], ["call", "-w", "."]])
+def test_a_command_without_isolation_works_in_the_project(place, words):
+    project(place, held={"isolation": "none"})
+    (place / "project/each.py").write_text("def main(input):\n    return input\n")
+    code = f"open('pyexecd.yaml'); {ECHO}"
+    words = [code if word == "" else word for word in words]
+    call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": code}})
+    result = run(words[0], "--config", "pyexecd.yaml", *words[1:], input=call if words[0] == "call" else "1\n", stdin=None)
+    assert result.returncode == 0 and result.stderr == "" and ("{'a': 1}" in result.stdout or words[0] == "map"), result
+
+
 def test_a_reload_refuses_it_as_well(place):
     good = configured({"command": [PYTHON, UPSTREAM]}, working_directory=str(place / "written"))
     with client.Server(config=good) as server:
