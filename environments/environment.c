@@ -6,15 +6,18 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/state.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
+#include "environments/workplace/directory_file.h"
 #include "environments/workplace/provided_files.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ENVIRONMENT_FUNCTIONS "functions.py"
 
@@ -268,6 +271,31 @@ static int environment_check_share(const struct working_directory *directory, co
     return error_prefix(err, "%s", text);
 }
 
+/* The server writes files of calls itself, so that no mount keeps them from what scripts only
+ * read. */
+static int environment_check_kept(const struct environment *environment,
+                                  const struct working_directory *directory, const json_t *files,
+                                  struct error *err)
+{
+    const json_t *file;
+    size_t i;
+
+    json_array_foreach (files, i, file) {
+        AUTO_FREE char *path = directory_file_path(json_object_get_string(file, "path"), err);
+        AUTO_FREE char *whole =
+            path ? memory_format("%s/%s", working_directory_path(directory), path) : NULL;
+
+        if (!path)
+            return -1;
+        if (script_places_hold(environment->kept, whole))
+            return error_set(err, ERROR_INVALID_ARGUMENTS,
+                             "%s is only read here, as the server itself executes or reads "
+                             "%.*s; use another name",
+                             path, (int)strcspn(path, "/"), path);
+    }
+    return 0;
+}
+
 int environment_put_files(const struct environment *environment,
                           const struct working_directory *directory, const json_t *files,
                           struct error *err)
@@ -276,6 +304,8 @@ int environment_put_files(const struct environment *environment,
 
     if (!files && !functions)
         return 0;
+    if (environment_check_kept(environment, directory, files, err) < 0)
+        return error_prefix(err, "files");
     if (environment_check_share(directory, files, err) < 0)
         return -1;
     /* The user that runs the scripts gets access to the files. */

@@ -245,7 +245,8 @@ int environment_admit(const struct environment *environment, const char *directo
                       struct error *err);
 
 /* Puts FILES (provided_files.h; checked; or NULL) into DIRECTORY, and the module that the operator
- * gives to the scripts of ENVIRONMENT, which is prepared. They count as there before the run. */
+ * gives to the scripts of ENVIRONMENT, which is prepared. They count as there before the run. Fails
+ * with ERROR_INVALID_ARGUMENTS for files in what scripts only read there. */
 int environment_put_files(const struct environment *environment,
                           const struct working_directory *directory, const json_t *files,
                           struct error *err);

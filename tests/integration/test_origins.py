@@ -237,6 +237,27 @@ def test_a_server_keeps_its_configuration_in_the_directory_of_its_scripts(place,
     assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml", "script.py"]
 
 
+def test_no_call_has_the_server_write_what_is_kept(place):
+    """The files of a call and blocks with a name are written by the server itself, which no mount holds."""
+    (place / "project/srv").mkdir()
+    (place / "project/srv/s.py").write_text(pathlib.Path(UPSTREAM).read_text())
+    path = project(place, {"command": [PYTHON, "./srv/s.py"]}, working_directory=str(place / "project"), code_blocks={}, sessions={})
+    text = path.read_text()
+    with client.Server("--config", path) as server:
+        server.initialize()
+        for name in ("pyexecd.yaml", "./srv/s.py", "srv//new.py", "srv"):
+            for more in ({}, {"session": "new"}):
+                result = server.call_tool("run_python", {"code": "1", "files": [{"path": name, "text": "spoilt"}], **more}, timeout=240)
+                assert result["isError"] and "is only read here" in result["content"][0]["text"], result
+        for name in ("pyexecd.yaml", "srv/s.py"):
+            block = {"language": "python", "code": f"# filename: {name}\nprint(1)"}
+            result = server.call_tool("run_code_blocks", {"blocks": [block]}, timeout=240)
+            assert "is only read here" in result["content"][0]["text"], result
+        result = server.call_tool("run_python", {"code": ECHO, "files": [{"path": "srv2/s.py", "text": "1"}]}, timeout=240)
+        assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
+    assert path.read_text() == text and os.listdir("srv") == ["s.py"] and "spoilt" not in (place / "project/srv/s.py").read_text()
+
+
 UNKEPT = {
     "a link": (lambda path: (path.rename(path.with_name("real.yaml")), path.symlink_to("real.yaml")), "no single entry of {}"),
     "a link to elsewhere": (lambda path: (path.rename(path.parents[1] / "real.yaml"), path.symlink_to("../real.yaml")), "{}/pyexecd.yaml is a link"),
