@@ -231,15 +231,13 @@ static void origin_checks_guard(const struct origins *origins, struct catalog *c
 
 void origin_checks(struct catalog *catalog, struct config *config)
 {
-    const char *directory =
-        origin_checks_has_directory(catalog) ? catalog_settings(catalog)->directory : NULL;
     AUTO(script_places_deinit) struct script_places places = origin_checks_places(catalog);
     AUTO(script_places_deinit) struct script_places kept = {0};
     AUTO(origins_deinit) struct origins origins = {0};
     AUTO(origin_writers_deinit) struct origin_writers writers = {0};
     const char *told = NULL; /* the server has several programs, and all lie in one folder */
 
-    origins_find(&origins, config, &places, directory);
+    origins_find(&origins, config, &places, NULL);
     origin_writers_find(&writers, catalog);
     for (size_t i = 0; i < origins.count; i++) {
         const struct origin *origin = &origins.all[i];

@@ -35,8 +35,8 @@ struct origins {
 };
 
 /* Finds what CONFIG names and the server needs. PLACES are those where scripts can write: no
- * program is looked for there. DIRECTORY, where scripts work, or NULL: the configuration that lies
- * there is for another time. */
+ * program is looked for there. DIRECTORY, where one command works, or NULL: the configuration that
+ * lies there is for another one. */
 void origins_find(struct origins *ret, const struct config *config,
                   const struct script_places *places, const char *directory);
 void origins_deinit(struct origins *origins);

@@ -305,6 +305,54 @@ def test_a_command_without_isolation_works_in_the_project(place, words):
     call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": code}})
     result = run(words[0], "--config", "pyexecd.yaml", *words[1:], input=call if words[0] == "call" else "1\n", stdin=None)
     assert result.returncode == 0 and result.stderr == "" and ("{'a': 1}" in result.stdout or words[0] == "map"), result
+@pytest.mark.parametrize("kind", ["file", "link", "fifo", "second name"])
+def test_no_script_keeps_a_server_from_its_start_by_a_configuration_that_nobody_uses(place, kind):
+    planted = place / "written/pyexecd.yaml"
+    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
+    with client.Server(config=config) as server:
+        server.initialize()
+        if kind == "link":
+            planted.symlink_to("/etc/passwd")
+        elif kind == "fifo":
+            os.mkfifo(planted)
+        else:
+            planted.write_text("{}")
+        if kind == "second name":
+            os.link(planted, place / "written/other")
+        path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
+        write(path, {**config, "keep_for": 77})
+        server.process.send_signal(signal.SIGHUP)
+        leftovers.until(lambda: "the configuration was read again" in server.stderr())
+    assert check(write(place / "config.yaml", config)) == (0, "")
+
+
+def test_what_is_kept_is_not_made_anew_by_scripts(place):
+    path = project(place, working_directory=str(place / "project"))
+    with client.Server("--config", path) as server:
+        server.initialize()
+        path.rename(place / "aside.yaml")
+        result = server.call_tool("run_python", {"code": "open('pyexecd.yaml', 'w')"}, timeout=240)
+        assert result["isError"] and f"{path} is gone" in result["content"][0]["text"] and "put it back" in result["content"][0]["text"]
+        assert not path.exists()
+        (place / "aside.yaml").rename(path)
+        result = server.call_tool("run_python", {"code": SPOIL + ECHO}, timeout=240)
+        assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
+
+
+def test_what_a_reload_does_not_need_may_go(place):
+    honest(place / "written/bin/server")
+    config = configured({"command": [str(place / "written/bin/server")]}, working_directory=str(place / "written"))
+    with client.Server(config=config) as server:
+        server.initialize()
+        config["tools"]["t"]["command"] = [PYTHON, UPSTREAM]
+        write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
+        server.process.send_signal(signal.SIGHUP)
+        leftovers.until(lambda: "the configuration was read again" in server.stderr())
+        shutil.rmtree(place / "written/bin")
+        result = server.call_tool("run_python", {"code": ECHO}, timeout=240)
+        assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
+
+
 
 
 def test_a_reload_refuses_it_as_well(place):
