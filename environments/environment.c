@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ENVIRONMENT_FUNCTIONS "functions.py"
 
@@ -271,8 +272,7 @@ static int environment_check_share(const struct working_directory *directory, co
     return error_prefix(err, "%s", text);
 }
 
-/* The server writes files of calls itself, so that no mount keeps them from what scripts only
- * read. */
+/* The server itself writes files of calls, and no mount holds it. */
 static int environment_check_kept(const struct environment *environment,
                                   const struct working_directory *directory, const json_t *files,
                                   struct error *err)
@@ -411,11 +411,28 @@ int environment_admit(const struct environment *environment, const char *directo
     return environment->ops->admit ? environment->ops->admit(environment, directory, err) : 0;
 }
 
+/* A script would make the file anew. */
+static int environment_check_kept_files(const struct environment *environment, struct error *err)
+{
+    char *const *path = environment->kept ? environment->kept->paths : NULL;
+    struct stat status;
+
+    for (; path && *path; path++)
+        if (lstat(*path, &status) < 0)
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s is gone, and scripts could make it anew: put it back, or have "
+                             "the server read a configuration that does not need it",
+                             *path);
+    return 0;
+}
+
 struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)
 {
-    if (environment_check_all_paths(environment, err) < 0)
+    if (environment_check_all_paths(environment, err) < 0 ||
+        (request->isolation != ISOLATION_NONE &&
+         environment_check_kept_files(environment, err) < 0))
         return NULL;
     return environment->ops->start(environment, request, listener, err);
 }

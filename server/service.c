@@ -403,6 +403,21 @@ int service_open(struct service *service, struct config *config, enum service_ke
     return 0;
 }
 
+/* Sessions and containers that are there can write what NEXT would keep from them. */
+static void service_check_kept(const struct service *service, const struct catalog *next,
+                               struct config *config)
+{
+    const char *path = catalog_find_unkept(service->catalog, next);
+    AUTO_FREE char *message = NULL;
+
+    if (!path)
+        return;
+    message = memory_format("scripts must only read %s from now on, and those that are running "
+                            "can write it: start the server anew",
+                            path);
+    config_complain(config, message, "/working_directory");
+}
+
 int service_reload(struct service *service, struct config *config)
 {
     const json_t *tree = config_tree(config);
@@ -416,11 +431,7 @@ int service_reload(struct service *service, struct config *config)
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
-    if (!catalog_keeps_all_of(service->catalog, catalog))
-        config_complain(config,
-                        "has files that scripts must only read from now on, and those that are "
-                        "running can write them: start the server anew",
-                        "/working_directory");
+    service_check_kept(service, catalog, config);
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);

@@ -102,12 +102,12 @@ static bool catalog_keeps_path(const struct catalog *catalog, const char *path)
     return false;
 }
 
-bool catalog_keeps_all_of(const struct catalog *catalog, const struct catalog *next)
+const char *catalog_find_unkept(const struct catalog *catalog, const struct catalog *next)
 {
     for (char *const *path = next->kept.paths; path && *path; path++)
         if (!catalog_keeps_path(catalog, *path))
-            return false;
-    return true;
+            return *path;
+    return NULL;
 }
 
 void catalog_guard(struct catalog *catalog, struct script_places *paths,
@@ -441,6 +441,9 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
         if (catalog->environments[i])
             catalog_retire(catalog, STEAL_PTR(catalog->environments[i]));
     catalog_guard(catalog, &next->guarded, &next->guarded_folders);
+    script_places_deinit(&catalog->kept);
+    catalog->kept = next->kept;
+    next->kept = (struct script_places){0};
     next->environments = catalog->environments;
     next->count = catalog->count;
     catalog->environments = environments;

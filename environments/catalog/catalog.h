@@ -37,8 +37,8 @@ void catalog_work_in(struct catalog *catalog, const char *directory);
  * the place of earlier ones. */
 void catalog_protect(struct catalog *catalog, const char *const *paths);
 
-/* True if each path that is protected from scripts of NEXT is protected in CATALOG. */
-bool catalog_keeps_all_of(const struct catalog *catalog, const struct catalog *next);
+/* A path that is protected from scripts of NEXT, but not in CATALOG; or NULL. Borrowed. */
+const char *catalog_find_unkept(const struct catalog *catalog, const struct catalog *next);
 
 /* No environment that a call defines can change PATHS, real ones, which the server executes or
  * reads, or which lead there; nor what lies below FOLDERS. They are taken, and take the place of
