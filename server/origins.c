@@ -211,9 +211,15 @@ static void origins_add_variables(const struct origin_search *search, const json
 static void origins_add_socket(const struct origin_search *search, const char *key,
                                const char *address)
 {
-    static const char scheme[] = "unix://";
+    static const char http[] = "unix://";
+    static const char plain[] = "unix:";
+    const char *path = NULL;
 
-    if (address && text_starts_with(address, scheme))
+    if (address && text_starts_with(address, http))
+        path = address + strlen(http);
+    else if (address && text_starts_with(address, plain))
+        path = address + strlen(plain);
+    if (path)
         origins_add(search->found, ORIGIN_FILE, memory_format("%s%s", search->pointer, key),
                     memory_format("%.*s", (int)strcspn(address + strlen(scheme), "#"),
                                   address + strlen(scheme)),
