@@ -207,8 +207,12 @@ static bool origin_checks_working_directory(const struct origin *origin,
 }
 
 /* Programs lie in the folders of PATH; servers of tools begin in a folder of the state. */
-static void origin_checks_guard(const struct origins *origins, struct catalog *catalog)
+static void origin_checks_guard(const struct origins *origins, const struct config *config,
+                                struct catalog *catalog)
 {
+    const json_t *tree = config_tree(config);
+    const bool has_programs = json_object_size(json_object_get(tree, "tools")) > 0 ||
+                              json_object_size(json_object_get(tree, "nodes")) > 0;
     const char *state = catalog_settings(catalog)->state;
     AUTO_FREE char *start = state ? memory_format("%s/" TOOL_SERVERS_START, state) : NULL;
     AUTO_FREE char *path = search_path_without(NULL, NULL);
@@ -220,7 +224,7 @@ static void origin_checks_guard(const struct origins *origins, struct catalog *c
     for (size_t i = 0; i < origins->count; i++)
         script_places_add(origins->all[i].kind == ORIGIN_FOLDER ? &folders : &ways,
                           (const char *const *)origins->all[i].way);
-    for (char *part = strsep(&rest, ":"); part; part = strsep(&rest, ":")) {
+    for (char *part; has_programs && (part = strsep(&rest, ":"));) {
         char **way = python_needs_way(part);
 
         script_places_add(&ways, (const char *const *)way);
@@ -249,7 +253,7 @@ void origin_checks(struct catalog *catalog, struct config *config)
             told = origin->harm;
     }
     catalog_protect(catalog, (const char *const *)kept.paths);
-    origin_checks_guard(&origins, catalog);
+    origin_checks_guard(&origins, config, catalog);
 }
 
 /* One directory */

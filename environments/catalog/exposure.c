@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/interpreter/python_places.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
@@ -172,7 +173,10 @@ static int exposure_check_guarded(const char *key, const char *place,
 static int exposure_check_server(const struct environment *environment,
                                  const struct exposure_writers *writers, struct error *err)
 {
-    const char *venv = json_object_get_string(environment->definition, "venv_path");
+    const struct packages_definition packages = packages_definition_read(environment->definition);
+    const char *venv = packages_definition_names_any(&packages)
+                           ? json_object_get_string(environment->definition, "venv_path")
+                           : NULL;
     char **written = environment->ops->writes ? environment->ops->writes(environment) : NULL;
     int ret = venv ? exposure_check_guarded("venv_path", venv, writers, err) : 0;
 
