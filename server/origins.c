@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/untrusted.h"
 #include "environments/interpreter/python_needs.h"
 #include "environments/interpreter/script_places.h"
 #include "environments/interpreter/search_path.h"
@@ -15,11 +16,14 @@
 #include "toolbox/secrets.h"
 #include "toolbox/server_command.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FIRST_LINE_BYTES = 256 }; /* as the kernel reads */
 
 static const char RUNS[] = "run programs of theirs outside of the sandbox";
 static const char DECIDES[] = "decide what the server executes next";
@@ -75,6 +79,28 @@ static char *origins_find_in(const char *path, const char *name)
     return NULL;
 }
 
+/* A program that is a script begins with "#!" and the path of its interpreter. */
+static void origins_add_first_line(const struct origin_search *search, const char *program,
+                                   size_t i)
+{
+    struct error ignored = ERROR_INIT;
+    AUTO_FREE char *real = realpath(program, NULL);
+    AUTO_CLOSE int fd = real ? untrusted_open(AT_FDCWD, real, O_RDONLY, &ignored) : -1;
+    char line[FIRST_LINE_BYTES];
+    const ssize_t length = fd >= 0 ? read(fd, line, sizeof line - 1) : 0;
+    char *path = line + strlen("#!");
+
+    line[length > 0 ? length : 0] = '\0';
+    if (!text_starts_with(line, "#!"))
+        return;
+    path += strspn(path, " \t");
+    path[strcspn(path, " \t\r\n")] = '\0';
+    if (*path == '/')
+        origins_add(search->found, ORIGIN_PROGRAM,
+                    memory_format("%s/command/%zu", search->pointer, i), memory_copy_string(path),
+                    RUNS);
+}
+
 /* The program NAME, as a server of tools is started. */
 static void origins_add_program(const struct origin_search *search, const char *name, size_t i)
 {
@@ -86,21 +112,40 @@ static void origins_add_program(const struct origin_search *search, const char *
         kind = ORIGIN_SOUGHT;
         program = origins_find_in(search_path(), name);
     }
+    if (program)
+        origins_add_first_line(search, program, i);
     origins_add(search->found, kind, memory_format("%s/command/%zu", search->pointer, i), program,
                 RUNS);
 }
 
-/* Interpreters execute their first operand: a file, or a folder. */
-static bool origins_is_interpreter(const char *program)
+static const char *origins_name_of(const char *program)
 {
-    static const char *const names[] = {"bash", "bun", "deno", "node", "perl", "ruby", "sh"};
     const char *slash = strrchr(program, '/');
-    const char *name = slash ? slash + 1 : program;
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return text_starts_with(name, "python");
+    return slash ? slash + 1 : program;
+}
+
+/* Interpreters execute their first operand, a file or a folder, unless an option has the code or
+ * names a module. */
+struct origin_interpreter {
+    const char *name;
+    const char *coded;  /* letters of such options */
+    const char *valued; /* letters of options with a value */
+};
+
+static const struct origin_interpreter *origins_find_interpreter(const char *program)
+{
+    static const struct origin_interpreter all[] = {
+        {"bash", "c", "oO"},  {"bun", "ep", "r"},    {"dash", "c", "o"},       {"deno", "", ""},
+        {"node", "ep", "rC"}, {"perl", "eE", "IMm"}, {"ruby", "e", "CEFIKrW"}, {"sh", "c", "o"},
+    };
+    static const struct origin_interpreter python = {"python", "cm", "WX"};
+    const char *name = origins_name_of(program);
+
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        if (strcmp(name, all[i].name) == 0)
+            return &all[i];
+    return text_starts_with(name, python.name) ? &python : NULL;
 }
 
 static enum origin_kind origins_kind_of(const char *path)
@@ -112,15 +157,26 @@ static enum origin_kind origins_kind_of(const char *path)
                                                                         : ORIGIN_PROGRAM;
 }
 
-static bool origins_is_inline(const char *word)
+/* Letters may stand together, as in `-Ic`. */
+static bool origins_has_code(const struct origin_interpreter *interpreter, const char *word)
 {
-    return strcmp(word, "-c") == 0 || strcmp(word, "-e") == 0 || strcmp(word, "-m") == 0;
+    if (*word != '-')
+        return false;
+    for (const char *letter = word + 1; *letter && *letter != '-'; letter++) {
+        if (strchr(interpreter->coded, *letter))
+            return true;
+        if (strchr(interpreter->valued, *letter))
+            return false;
+    }
+    return false;
 }
 
 /* A program begins in an empty folder, so that only an absolute path leads to a script. */
-static void origins_add_script(const struct origin_search *search, char *const *words, size_t i)
+static void origins_add_script(const struct origin_search *search,
+                               const struct origin_interpreter *interpreter, char *const *words,
+                               size_t i)
 {
-    while (words[i] && *words[i] != '/' && !origins_is_inline(words[i]))
+    while (words[i] && *words[i] != '/' && !origins_has_code(interpreter, words[i]))
         i++;
     if (words[i] && *words[i] == '/')
         origins_add(search->found, origins_kind_of(words[i]),
@@ -128,17 +184,53 @@ static void origins_add_script(const struct origin_search *search, char *const *
                     memory_copy_string(words[i]), RUNS);
 }
 
-/* The number of the words "env A=B" before the program that env(1) starts. */
-static size_t origins_skip_env(char *const *words)
-{
-    const char *slash = strrchr(words[0], '/');
-    size_t i = 1;
+/* It executes the program that is named behind its options and operands. */
+struct origin_wrapper {
+    const char *name;
+    const char *valued; /* letters of options whose value is the next word */
+    size_t operands;
+};
 
-    if (strcmp(slash ? slash + 1 : words[0], "env") != 0)
-        return 0;
-    while (words[i] && strchr(words[i], '='))
-        i++;
-    return words[i] ? i : 0;
+static const struct origin_wrapper *origins_find_wrapper(const char *program)
+{
+    static const struct origin_wrapper all[] = {
+        {"env", "uC", 0},  {"nice", "n", 0},     {"nohup", "", 0},
+        {"setsid", "", 0}, {"timeout", "ks", 1},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        if (strcmp(origins_name_of(program), all[i].name) == 0)
+            return &all[i];
+    return NULL;
+}
+
+/* True if the value of the option WORD is the next word. */
+static bool origins_has_value(const struct origin_wrapper *wrapper, const char *word)
+{
+    static const char *const names[] = {"--adjustment", "--chdir", "--kill-after", "--signal",
+                                        "--unset"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(word, names[i]) == 0)
+            return true;
+    return word[1] && !word[2] && strchr(wrapper->valued, word[1]);
+}
+
+/* The number of the word that names the program which words[i] executes; I: there is none. */
+static size_t origins_skip_wrapper(char *const *words, size_t i)
+{
+    const struct origin_wrapper *wrapper = origins_find_wrapper(words[i]);
+    size_t next = i + 1;
+
+    if (!wrapper)
+        return i;
+    while (words[next] && *words[next] == '-')
+        next += origins_has_value(wrapper, words[next]) && words[next + 1] ? 2 : 1;
+    while (words[next] && wrapper->operands == 0 && strchr(words[next], '='))
+        next++;
+    for (size_t left = wrapper->operands; words[next] && left > 0; left--)
+        next++;
+    return words[next] ? next : i;
 }
 
 /* Other words are data, or the operator's care. */
@@ -149,15 +241,20 @@ static void origins_add_command(const struct origin_search *search, const json_t
     char **words = json_array_size(command) > 0
                        ? server_command_read(command, search->folder, &ignored, &err)
                        : NULL; /* a variable that is missing is told elsewhere */
-    size_t first = words ? origins_skip_env(words) : 0;
+    const struct origin_interpreter *interpreter;
+    size_t i = 0;
 
     if (!words)
         return;
-    origins_add_program(search, words[0], 0);
-    if (first > 0)
-        origins_add_program(search, words[first], first);
-    if (origins_is_interpreter(words[first]))
-        origins_add_script(search, words, first + 1);
+    for (size_t next = origins_skip_wrapper(words, i); next > i;
+         next = origins_skip_wrapper(words, i)) {
+        origins_add_program(search, words[i], i);
+        i = next;
+    }
+    origins_add_program(search, words[i], i);
+    interpreter = origins_find_interpreter(words[i]);
+    if (interpreter)
+        origins_add_script(search, interpreter, words, i + 1);
     memory_free_strings(words);
 }
 
@@ -188,6 +285,41 @@ static bool origins_is_code_variable(const char *name)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
+}
+
+/* Relative paths begin in the folder of the program, which is empty. ENV is also the name of other
+ * things. */
+static bool origins_has_relative(const char *name, const char *list)
+{
+    if (strcmp(name, "ENV") == 0)
+        return false;
+    while (*list) {
+        const size_t length = strcspn(list, ":");
+
+        if (length > 0 && *list != '/')
+            return true;
+        list += length + (list[length] == ':');
+    }
+    return false;
+}
+
+const char *origins_find_relative(const json_t *definition)
+{
+    const json_t *variables = json_object_get(definition, "environment");
+    const char *name;
+    json_t *value;
+
+    json_object_foreach ((json_t *)variables, name, value) {
+        AUTO(secrets_deinit) struct secrets ignored = {0};
+        struct error err = ERROR_INIT;
+        AUTO_FREE char *text = origins_is_code_variable(name)
+                                   ? secrets_expand(&ignored, json_string_value(value), &err)
+                                   : NULL;
+
+        if (text && origins_has_relative(name, text))
+            return name;
+    }
+    return NULL;
 }
 
 static void origins_add_variables(const struct origin_search *search, const json_t *variables)
@@ -221,9 +353,7 @@ static void origins_add_socket(const struct origin_search *search, const char *k
         path = address + strlen(plain);
     if (path)
         origins_add(search->found, ORIGIN_FILE, memory_format("%s%s", search->pointer, key),
-                    memory_format("%.*s", (int)strcspn(address + strlen(scheme), "#"),
-                                  address + strlen(scheme)),
-                    ANSWERS);
+                    memory_format("%.*s", (int)strcspn(path, "#"), path), ANSWERS);
 }
 
 static void origins_add_servers(struct origin_search *search, const json_t *servers)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -51,6 +52,10 @@ bool origin_is_reached(const struct origin *origin, const char *place);
 /* The entry of PLACE in which ORIGIN lies: where scripts only read that entry, they cannot change
  * ORIGIN. Owned by the caller. NULL with ERR, which has the reason: there is no such entry. */
 char *origin_find_entry(const struct origin *origin, const char *place, struct error *err);
+
+/* The first variable in DEFINITION, of a server of tools, that leads to code by a relative path.
+ * Borrowed, or NULL. */
+const char *origins_find_relative(const json_t *definition);
 
 /* The folder of the file of CONFIG, where relative paths of `tools` begin. Owned by the caller. */
 char *origins_folder(const struct config *config);

@@ -25,7 +25,7 @@ static char *tool_servers_start(const struct catalog *catalog)
     AUTO_FREE char *start = state ? memory_format("%s/" TOOL_SERVERS_START, state) : NULL;
     struct error err = ERROR_INIT;
 
-    if (start && fd_make_directories(start, S_IRWXU, &err) == 0)
+    if (start && fd_make_directories(start, S_IRUSR | S_IXUSR, &err) == 0)
         return STEAL_PTR(start);
     return memory_copy_string("/");
 }
@@ -45,11 +45,17 @@ struct toolbox_plan *tool_servers_read(struct config *config, const struct catal
     json_object_foreach (json_object_get(config_tree(config), "tools"), name, definition) {
         struct error err = ERROR_INIT;
         const char *key = NULL;
+        const char *relative = origins_find_relative(definition);
 
         /* Names are of letters that a JSON Pointer need not escape. */
         if (toolbox_plan_add(plan, name, definition, &around, &key, &err) < 0)
             config_complain(config, err.message, "/tools/%s%s%s", name, key ? "/" : "",
                             text_or_none(key));
+        if (relative)
+            config_complain(config,
+                            "has a relative path, which would begin in an empty folder: write an "
+                            "absolute one",
+                            "/tools/%s/environment/%s", name, relative);
     }
     return plan;
 }

@@ -184,8 +184,10 @@ static void stdio_link_explain_end(struct stdio_link *link, const struct process
 {
     const char *said = last_lines_end(&link->said);
     AUTO_FREE char *where =
-        memory_format("%s%s%s", link->is_heard ? "" : " (it began in ",
-                      link->is_heard ? "" : link->start, link->is_heard ? "" : ")");
+        link->is_heard ? memory_copy_string("")
+                       : memory_format(" (it began in %s, which is empty: a path from the folder "
+                                       "of the configuration begins with ./)",
+                                       link->start);
 
     if (end->failure[0])
         error_set(err, ERROR_UNAVAILABLE, "its program cannot be run: %s", end->failure);

@@ -4,6 +4,7 @@ operator's secrets, and the configuration says what is executed."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -130,6 +131,14 @@ TOOLS = {
     "a script that is not there yet": ({"command": ["node", "./written/later/index.mjs"]}, "command.1", "written/later/index.mjs"),
     "a folder of code": ({"command": ["python3", "{}"]}, "command.1", ""),
     "a program of another one": ({"command": ["/usr/bin/env", "A=1", "{}/written/theirs"]}, "command.2", "written/theirs"),
+    "a script of a shell that ends at failures": ({"command": ["sh", "-e", "{}/written/server"]}, "command.2", "written/server"),
+    "a script of dash": ({"command": ["dash", "{}/written/server"]}, "command.1", "written/server"),
+    "a script behind nice": ({"command": ["nice", "-n", "5", PYTHON, "{}/written/server.py"]}, "command.4", "written/server.py"),
+    "a script behind timeout": ({"command": ["timeout", "--signal", "INT", "-k", "5", "90", PYTHON, "{}/written/server.py"]},
+                                "command.7", "written/server.py"),
+    "a script behind two": ({"command": ["env", "-i", "-u", "X", "A=1", "nohup", PYTHON, "{}/written/server.py"]},
+                            "command.7", "written/server.py"),
+    "the interpreter of a program": ({"command": ["{}/own/banged"]}, "command.0", "written/python"),
     "a variable": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:{}/written/lib"}},
                    "environment.PYTHONPATH", "written/lib"),
     "a folder around": ({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "{}"}}, "environment.PYTHONPATH", ""),
@@ -154,6 +163,7 @@ def test_a_server_of_tools_in_a_place_of_scripts_is_refused(place, monkeypatch, 
     honest(place / "written/theirs")
     (place / "own").mkdir()
     (place / "own/linked").symlink_to(place / "written/theirs")
+    program(place / "own/banged", f"#! {place}/written/python -u\n")
     monkeypatch.setenv("PATH", f"{place}/written:{place}/own:/usr/bin:/bin")
     config = configured(filled(tool, place))
     if way == "working_directory":
@@ -169,6 +179,23 @@ def test_a_server_of_tools_in_a_place_of_scripts_is_refused(place, monkeypatch, 
     path = f"{place}/{path}".rstrip("/")
     assert len(stderr.splitlines()) == 1 and f"scripts that write in {place}/written could change {path} and " in lines[0], stderr
     assert "keep the one outside of the other" in lines[0]
+
+
+WITH_CODE = [["node", "-e", "1"], [PYTHON, "-Ic", "1"], [PYTHON, "-m", "x"], ["sh", "-ec", "true"], ["perl", "-ne", "1"]]
+
+
+@pytest.mark.parametrize("command", WITH_CODE)
+def test_a_path_behind_code_is_data(place, command):
+    config = configured({"command": [*command, str(place / "written/data")]}, working_directory=str(place / "written"))
+    assert check(write(place / "config.yaml", config)) == (0, "")
+
+
+def test_a_relative_path_to_modules_is_told(place):
+    """It would begin in the empty folder of the server of tools."""
+    config = configured({"command": [PYTHON, "-m", "server"], "environment": {"PYTHONPATH": "/usr/lib:src", "ENV": "production"}})
+    status, stderr = check(write(place / "config.yaml", config))
+    assert status == 78 and "absolute" in "".join(told(stderr, place / "config.yaml", "tools.t.environment.PYTHONPATH")), stderr
+    assert len(stderr.splitlines()) == 1
 
 
 # The same for what else the server executes or believes.
@@ -188,6 +215,7 @@ OTHERS = {
                                                            "tls": {"ca_file": "{}/written/ca.pem"}}}},
                                    "environments.c.tls.ca_file"),
     "a listener": ({"listen": ["unix://{}/written/socket"]}, "listen.0"),
+    "a listener for lines": ({"listen": ["unix:{}/written/socket"]}, "listen.0"),
     "an administrator's socket": ({"admin": "unix://{}/written/admin"}, "admin"),
     "a build": ({"environments": {"c": {"type": "docker", "dockerfile": "{}/written/Dockerfile"}}}, "environments.c.dockerfile"),
 }
@@ -277,34 +305,6 @@ def test_a_configuration_that_cannot_be_kept_is_refused(place, case):
     assert reason.format(place / "project") in result.stderr and "the script works in" in result.stderr, result
 
 
-def test_what_is_kept_later_needs_a_new_start(place):
-    """Sessions and containers that are there can write it."""
-    first = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
-    config = configured({"command": [str(honest(place / "written/bin/server"))]}, working_directory=str(place / "written"))
-    with client.Server(config=first) as server:
-        server.initialize()
-        write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
-        server.process.send_signal(signal.SIGHUP)
-        leftovers.until(lambda: "start the server anew" in server.stderr())
-    assert check(write(place / "config.yaml", config)) == (0, "")
-
-
-def test_scripts_without_isolation_have_the_rights_of_the_user(place):
-    """What they can change anyway is not refused."""
-    config = configured({"command": [str(honest(place / "written/server"))]}, working_directory=str(place / "written"),
-                        held={"isolation": "none"})
-    assert check(write(place / "config.yaml", config)) == (0, "")
-
-
-@pytest.mark.parametrize("words", [["run", "-c", ""], ["run", "-w", ".", "-c", ""], ["map", "each.py"], ["call", "-w", "."]])
-def test_a_command_without_isolation_works_in_the_project(place, words):
-    project(place, held={"isolation": "none"})
-    (place / "project/each.py").write_text("def main(input):\n    return input\n")
-    code = f"open('pyexecd.yaml'); {ECHO}"
-    words = [code if word == "" else word for word in words]
-    call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": code}})
-    result = run(words[0], "--config", "pyexecd.yaml", *words[1:], input=call if words[0] == "call" else "1\n", stdin=None)
-    assert result.returncode == 0 and result.stderr == "" and ("{'a': 1}" in result.stdout or words[0] == "map"), result
 @pytest.mark.parametrize("kind", ["file", "link", "fifo", "second name"])
 def test_no_script_keeps_a_server_from_its_start_by_a_configuration_that_nobody_uses(place, kind):
     planted = place / "written/pyexecd.yaml"
@@ -353,6 +353,35 @@ def test_what_a_reload_does_not_need_may_go(place):
         assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
 
 
+def test_what_is_kept_later_needs_a_new_start(place):
+    """Sessions and containers that are there can write it."""
+    first = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
+    config = configured({"command": [str(honest(place / "written/bin/server"))]}, working_directory=str(place / "written"))
+    with client.Server(config=first) as server:
+        server.initialize()
+        write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
+        server.process.send_signal(signal.SIGHUP)
+        leftovers.until(lambda: "start the server anew" in server.stderr())
+        assert f"scripts must only read {place}/written/bin from now on" in server.stderr()
+    assert check(write(place / "config.yaml", config)) == (0, "")
+
+
+def test_scripts_without_isolation_have_the_rights_of_the_user(place):
+    """What they can change anyway is not refused."""
+    config = configured({"command": [str(honest(place / "written/server"))]}, working_directory=str(place / "written"),
+                        held={"isolation": "none"})
+    assert check(write(place / "config.yaml", config)) == (0, "")
+
+
+@pytest.mark.parametrize("words", [["run", "-c", ""], ["run", "-w", ".", "-c", ""], ["map", "each.py"], ["call", "-w", "."]])
+def test_a_command_without_isolation_works_in_the_project(place, words):
+    project(place, held={"isolation": "none"})
+    (place / "project/each.py").write_text("def main(input):\n    return input\n")
+    code = f"open('pyexecd.yaml'); {ECHO}"
+    words = [code if word == "" else word for word in words]
+    call = json.dumps({"type": "tool_use", "id": "1", "name": "run_python", "input": {"code": code}})
+    result = run(words[0], "--config", "pyexecd.yaml", *words[1:], input=call if words[0] == "call" else "1\n", stdin=None)
+    assert result.returncode == 0 and result.stderr == "" and ("{'a': 1}" in result.stdout or words[0] == "map"), result
 
 
 def test_a_reload_refuses_it_as_well(place):
@@ -378,6 +407,20 @@ def test_no_call_defines_an_environment_into_which_a_server_of_tools_leads(place
         answer = server.call_tool("run_python", {"code": "1", "environment_definition": definition}, timeout=240)
         text = answer["content"][0]["text"]
         assert answer["isError"] and "scripts could change what the server itself executes or reads" in text, text
+
+
+def test_a_call_uses_the_virtual_environment_that_is_active(place, monkeypatch):
+    """Nothing is installed there, and nothing of it is executed by the server."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "project/.venv"], check=True)
+    monkeypatch.setenv("PATH", f"{place}/project/.venv/bin:/usr/bin:/bin")
+    config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}},
+              "callers": {"define_environments": True, "allowed_paths": [str(place / "project")]}}
+    code = "import sys; print(sys.prefix)"
+    definition = {"type": "venv", "venv_path": str(place / "project/.venv")}
+    with client.Server(config=config) as server:
+        server.initialize()
+        result = server.call_tool("run_python", {"code": code, "environment_definition": definition}, timeout=240)
+        assert result["structuredContent"]["stdout"] == f"{place}/project/.venv\n", result
 
 
 # In the folder in which a command is typed
@@ -498,7 +541,8 @@ def test_the_next_command_executes_nothing_that_a_run_has_left(place):
 def test_a_server_of_tools_that_ends_says_where_it_began(place):
     project(place, {"command": [PYTHON, "server.py"]})
     result = run("tools", "--config", "pyexecd.yaml")
-    assert "(it began in " in result.stdout + result.stderr and "/tools)" in result.stdout + result.stderr, result
+    began = re.search(r"\(it began in (\S+/tools), which is empty: .* begins with \./\)", result.stdout + result.stderr)
+    assert began and os.stat(began[1]).st_mode & 0o777 == 0o500, result
 
 
 def test_a_configuration_above_the_folder_of_a_script_is_no_matter(place):
