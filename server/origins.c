@@ -9,6 +9,7 @@
 #include "environments/interpreter/script_places.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/real_path.h"
+#include "environments/workplace/directory_file.h"
 #include "server/companions.h"
 #include "server/configuration/config.h"
 #include "server/configuration/config_paths.h"
@@ -623,6 +624,8 @@ static int origin_check_entry(const struct origin *origin, const char *entry, st
 
     if (lstat(entry, &status) < 0)
         return error_set(err, ERROR_USAGE, "there is no %s yet", entry);
+    if (strcmp(strrchr(entry, '/') + 1, SCRIPT_NAME) == 0)
+        return error_set(err, ERROR_USAGE, "the server puts the code of calls there");
     if (S_ISDIR(status.st_mode))
         return 0;
     if (!S_ISREG(status.st_mode))

@@ -53,6 +53,7 @@ static int set_up(void **state)
     make_file("file");
     make_file("folder/inner");
     make_file("twice");
+    make_file("script.py");
     assert_int_equal(link(twice, other), 0);
     make_link("away", "/etc/passwd");
     make_link("near", "folder/inner");
@@ -63,7 +64,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     static const char *const names[] = {"folder/inner", "folder/away", "file", "twice",
-                                        "other",        "away",        "near"};
+                                        "script.py",    "other",       "away", "near"};
     AUTO_FREE char *folder = in_place("folder");
 
     (void)state;
@@ -114,6 +115,7 @@ static void test_what_scripts_could_replace_is_not(void **state)
     assert_entry(ORIGIN_FILE, "away", NULL, "is a link");
     assert_entry(ORIGIN_FILE, "near", NULL, "no single entry");
     assert_entry(ORIGIN_FILE, "twice", NULL, "a hard link");
+    assert_entry(ORIGIN_FILE, "script.py", NULL, "the code of calls");
     assert_entry(ORIGIN_PROGRAM, "file", NULL, "beside it");
     assert_entry(ORIGIN_FOLDER, ".", NULL, "no single entry");
     assert_entry(ORIGIN_SOUGHT, "folder/inner", NULL, "PATH");
