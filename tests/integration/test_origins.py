@@ -322,7 +322,7 @@ def test_no_script_keeps_a_server_from_its_start_by_a_configuration_that_nobody_
         path = pathlib.Path(server.environment["PYEXECD_CONFIG"])
         write(path, {**config, "keep_for": 77})
         server.process.send_signal(signal.SIGHUP)
-        leftovers.until(lambda: "the configuration was read again" in server.stderr())
+        assert leftovers.until(lambda: "the configuration was read again" in server.stderr())
     assert check(write(place / "config.yaml", config)) == (0, "")
 
 
@@ -347,7 +347,7 @@ def test_what_a_reload_does_not_need_may_go(place):
         config["tools"]["t"]["command"] = [PYTHON, UPSTREAM]
         write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
         server.process.send_signal(signal.SIGHUP)
-        leftovers.until(lambda: "the configuration was read again" in server.stderr())
+        assert leftovers.until(lambda: "the configuration was read again" in server.stderr())
         shutil.rmtree(place / "written/bin")
         result = server.call_tool("run_python", {"code": ECHO}, timeout=240)
         assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
