@@ -309,7 +309,7 @@ def test_a_configuration_that_cannot_be_kept_is_refused(place, case):
 def test_no_script_keeps_a_server_from_its_start_by_a_configuration_that_nobody_uses(place, kind):
     planted = place / "written/pyexecd.yaml"
     config = {"environments": {"held": {"type": "system", "isolation": "sandbox"}}, "working_directory": str(place / "written")}
-    with client.Server(config=config) as server:
+    with client.Server("--log-level", "info", config=config) as server:
         server.initialize()
         if kind == "link":
             planted.symlink_to("/etc/passwd")
@@ -342,7 +342,7 @@ def test_what_is_kept_is_not_made_anew_by_scripts(place):
 def test_what_a_reload_does_not_need_may_go(place):
     honest(place / "written/bin/server")
     config = configured({"command": [str(place / "written/bin/server")]}, working_directory=str(place / "written"))
-    with client.Server(config=config) as server:
+    with client.Server("--log-level", "info", config=config) as server:
         server.initialize()
         config["tools"]["t"]["command"] = [PYTHON, UPSTREAM]
         write(pathlib.Path(server.environment["PYEXECD_CONFIG"]), config)
