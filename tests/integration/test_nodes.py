@@ -302,16 +302,21 @@ def test_a_venv_is_made_there():
         assert "venv" in server.result("import sys; print(sys.prefix)")["stdout"]
 
 
-@pytest.mark.parametrize("elsewhere", [["reader"], ["reader", "writer"], ["writer"]])
-def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_path, elsewhere):
-    """Places may be shared between all machines."""
+def writer_and_reader(tmp_path, elsewhere):
+    """A configuration in which scripts of one environment write where those of the other read; ELSEWHERE are on a node."""
     (tmp_path / "lib").mkdir()
     python = {"type": "system", "isolation": "sandbox", "environment": {}}
     environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
                     "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
     for name in elsewhere:
         environments[name]["node"] = "far"
-    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    return {**configuration(), "environments": environments, "default_environment": "reader"}
+
+
+@pytest.mark.parametrize("elsewhere", [["reader"], ["reader", "writer"], ["writer"]])
+def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_path, elsewhere):
+    """Places may be shared between all machines."""
+    config = writer_and_reader(tmp_path, elsewhere)
     with leftovers.Watched("--log-level", "info", config=config) as server:
         server.initialize()
         run = functools.partial(server.call_tool, "run_python", {"code": "pass"})
@@ -323,13 +328,7 @@ def test_what_scripts_of_another_environment_write_is_not_executed_ahead(tmp_pat
 
 @pytest.mark.parametrize("elsewhere, meet", [(["reader"], False), (["writer"], False), (["reader", "writer"], True)])
 def test_what_is_written_on_nodes_without_a_file_of_this_machine_is_not_read_here(tmp_path, elsewhere, meet):
-    (tmp_path / "lib").mkdir()
-    python = {"type": "system", "isolation": "sandbox", "environment": {}}
-    environments = {"writer": {**python, "write": [str(tmp_path / "lib")]},
-                    "reader": {**python, "read": [str(tmp_path / "lib")], "start": "warm"}}
-    for name in elsewhere:
-        environments[name]["node"] = "far"
-    config = {**configuration(), "environments": environments, "default_environment": "reader"}
+    config = writer_and_reader(tmp_path, elsewhere)
     config["nodes"]["far"]["files"] = "copied"
     with leftovers.Watched("--log-level", "info", config=config) as server:
         server.initialize()
