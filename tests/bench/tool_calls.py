@@ -5,6 +5,7 @@ network. Direct calls are made by the client of the MCP Python SDK, those of one
 """
 
 import contextlib
+import io
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ NODE = peers.DEPENDENCIES / "node" / "bin" / "node"
 NODE_SERVERS = peers.DEPENDENCIES / "tool_servers" / "node_modules" / "@modelcontextprotocol"
 PYTHON_SERVERS = peers.DEPENDENCIES / "tool_servers_python" / "bin"
 SQLITE_SERVER = peers.DEPENDENCIES / "tool_servers_sqlite" / "bin" / "mcp-server-sqlite"
-SDK, SCRIPT = "MCP Python SDK", "a script"
+SDK, SCRIPT, PIPES = "MCP Python SDK", "a script", "lines on pipes, no client"
 NO_TOOLS, BESIDE, UNUSED = "no server of tools", "an environment without, beside one with", "an environment with tools, unused"
 CALLS, AT_ONCE = 90, 8  # of one run
 RUN_CALLS = 10
@@ -250,17 +251,34 @@ def printed(run, code):
     return tool_tasks.printed_by(run(code)[0])
 
 
+@contextlib.contextmanager
+def pipes(bench, words):
+    """What a call costs without a client: makes one line of JSON after the other and does not look at the answers."""
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=bench.variables) as server:
+        answers = io.BufferedReader(server.stdout)
+
+        def ask(method, params):
+            begun = time.perf_counter()
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
+            answers.readline()
+            return (time.perf_counter() - begun) * 1e3
+
+        ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "pipes", "version": "1"}})
+        yield lambda calls: [ask("tools/call", {"name": "list_regions", "arguments": {}}) for _ in range(calls)]
+
+
 def one_call(bench, folder, seconds):
-    """The milliseconds of a call with either client, and of one and several slow ones by a script. Clients take turns."""
+    """The milliseconds of a call with each client, and of one and several slow ones by a script. Clients take turns."""
     commands = {"regions": command("regions", folder)}
     with contextlib.ExitStack() as stack:
+        by_pipes = stack.enter_context(pipes(bench, commands["regions"]))
         client = stack.enter_context(sdk_client(bench, commands))
         run = runs_of(stack.enter_context(server_with_tools(bench, "call", commands, results="text")))
 
         def by_sdk(calls):
             return client.answer({"calls": [("regions", "list_regions", {})], "count": calls})["ms"]
 
-        ways = {SDK: by_sdk, SCRIPT: lambda _: printed(run, ONE_CALL)}
+        ways = {SDK: by_sdk, SCRIPT: lambda _: printed(run, ONE_CALL), PIPES: by_pipes}
         measure.take_turns(ways, 0, CALLS, REST_MS)
         found = compared(measure.take_turns(ways, seconds * 2 / 3, CALLS, REST_MS), SDK)
         pairs, deadline = [], time.monotonic() + seconds / 3
@@ -348,7 +366,8 @@ its pixels divided by {tool_tasks.PIXELS_PER_TOKEN}. The time is that of the cal
 model takes none.
 """
 CALL = """A call of a tool that answers at once, over stdio, by a client that makes one after the other. That of a script passes pyexecd on
-its way there and back, so the processor changes from process to process four times instead of twice:
+its way there and back, so the processor changes from process to process four times instead of twice. The last row is what the
+server of tools and the pipes take alone, whoever calls:
 """
 GOALS = {
     "expenses": "tokens of the expenses task, of those by direct calls",
