@@ -36,9 +36,11 @@ struct stdio_link {
     struct ev_loop *loop;          /* borrowed */
     const struct secrets *secrets; /* borrowed */
     char *name;                    /* owned */
+    char *start;                   /* owned: the folder in which its program began */
     struct process process;
     bool has_ended; /* the tree is gone */
     bool is_broken; /* the listener knows */
+    bool is_heard;  /* it has sent a message */
     bool is_closed;
     int input; /* owned: the end to write to; -1: closed */
     ev_io writing;
@@ -60,6 +62,7 @@ static void stdio_link_free(struct stdio_link *link)
     line_reader_deinit(&link->reader);
     secret_filter_deinit(&link->filter);
     free(link->name);
+    free(link->start);
     free(link);
 }
 
@@ -95,6 +98,7 @@ static void stdio_link_take_text(struct stdio_link *link, char *text, size_t len
 
     scan_deinit(&scan);
     secrets_hide(link->secrets, json_object_get(message, "error"));
+    link->is_heard |= message != NULL;
     if (message)
         link->base.listener->message(link->base.listener, message);
     else
@@ -179,17 +183,22 @@ static void stdio_link_explain_end(struct stdio_link *link, const struct process
                                    struct error *err)
 {
     const char *said = last_lines_end(&link->said);
+    AUTO_FREE char *where =
+        link->is_heard ? memory_copy_string("")
+                       : memory_format(" (it began in %s, which is empty: a path from the folder "
+                                       "of the configuration begins with ./)",
+                                       link->start);
 
     if (end->failure[0])
         error_set(err, ERROR_UNAVAILABLE, "its program cannot be run: %s", end->failure);
     else if (end->out_of_memory)
         error_set(err, ERROR_UNAVAILABLE, "its program needed more memory than it may have");
     else if (end->returncode < 0)
-        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s",
-                  -end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s%s",
+                  -end->returncode, where, *said ? ":\n" : "", said);
     else
-        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s",
-                  end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s%s",
+                  end->returncode, where, *said ? ":\n" : "", said);
 }
 
 static void stdio_link_go(struct stdio_link *link)
@@ -321,16 +330,15 @@ static const struct link_ops stdio_link_ops = {
 
 /* The start */
 
-/* The file that NAME means: a path from DIRECTORY on, or a program on PATH. Owned by the caller. */
-static char *stdio_link_find_program(const char *directory, const char *name)
+/* The file that NAME means: a path, or a program in the folders of PATH of SETTINGS. Owned by the
+ * caller. */
+static char *stdio_link_find_program(const struct server_settings *settings, const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *path = settings->path;
 
     if (*name == '/')
         return memory_copy_string(name);
-    if (strchr(name, '/'))
-        return memory_format("%s/%s", directory, name);
-    for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
+    while (*path) {
         const size_t length = strcspn(path, ":");
         AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
 
@@ -341,31 +349,34 @@ static char *stdio_link_find_program(const char *directory, const char *name)
     return NULL;
 }
 
-/* The variables of SETTINGS, and some of this process, as clients of MCP pass them on. The list is
- * owned by the caller, its strings are not. */
-static const char **stdio_link_list_variables(const struct server_settings *settings)
+/* The variables of SETTINGS, PATH, which is VARIABLE, and some of this process, as clients of MCP
+ * pass them on. The list is owned by the caller, its strings are not. */
+static const char **stdio_link_list_variables(const struct server_settings *settings,
+                                              const char *variable)
 {
-    static const char *const names[] = {"HOME=",  "LANG=", "LC_ALL=", "LOGNAME=", "PATH=",
-                                        "SHELL=", "TERM=", "TMPDIR=", "TZ=",      "USER="};
+    static const char *const names[] = {
+        "HOME=", "LANG=", "LC_ALL=", "LOGNAME=", "SHELL=", "TERM=", "TMPDIR=", "TZ=", "USER="};
     size_t count = 0;
     const char **list;
 
     while (settings->variables[count])
         count++;
-    list = memory_new(count + ARRAY_SIZE(names) + 1, sizeof *list);
+    list = memory_new(count + ARRAY_SIZE(names) + 2, sizeof *list);
     memcpy(list, settings->variables, count * sizeof *list);
-    for (char **variable = environ; *variable; variable++)
+    list[count++] = variable;
+    for (char **inherited = environ; *inherited; inherited++)
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-            if (text_starts_with(*variable, names[i]))
-                list[count++] = *variable;
+            if (text_starts_with(*inherited, names[i]))
+                list[count++] = *inherited;
     return list;
 }
 
 static int stdio_link_start(struct stdio_link *link, struct process_host *host,
                             const struct server_settings *settings, int input, struct error *err)
 {
-    AUTO_FREE char *program = stdio_link_find_program(settings->directory, settings->command[0]);
-    AUTO_FREE const char **variables = stdio_link_list_variables(settings);
+    AUTO_FREE char *program = stdio_link_find_program(settings, settings->command[0]);
+    AUTO_FREE char *variable = memory_format("PATH=%s", settings->path);
+    AUTO_FREE const char **variables = stdio_link_list_variables(settings, variable);
     char *first = settings->command[0];
     int ret;
 
@@ -396,6 +407,7 @@ static struct stdio_link *stdio_link_new(struct ev_loop *loop,
     link->loop = loop;
     link->secrets = &settings->secrets;
     link->name = memory_copy_string(settings->name);
+    link->start = memory_copy_string(settings->directory);
     link->process.output = stdio_link_on_output;
     link->process.ended = stdio_link_on_ended;
     link->said.said = stdio_link_on_said;

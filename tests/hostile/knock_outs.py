@@ -261,6 +261,9 @@ CHANGES = {
     "token behind a seal": [
         ("server/transport/http/http_visit.c", "        problem = http_visit_check_sealed(visit);", "        problem = NULL;"),
     ],
+    "what scripts only read of their directory": [
+        ("server/origin_checks.c", "origin_is_reached(origin, directory) &&", "false &&"),
+    ],
     "owner of a session of HTTP": [
         ("server/transport/http/http_sessions.c",
          "if (strcmp(session->principal, principal) == 0 && strcmp(session->id, id) == 0) {",
@@ -325,6 +328,8 @@ SHOWN = {
     "one request for a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
     "age of a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
     "token behind a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "what scripts only read of their directory": [
+        "integration/test_origins.py::test_a_script_works_in_a_project_and_leaves_its_configuration"],
     "owner of a session of HTTP": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
     "owner of a session": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
     "owner of a task": ["integration/test_tasks.py::test_a_task_of_somebody_else_is_unknown"],
