@@ -52,16 +52,13 @@ struct script_places origin_checks_places(const struct catalog *catalog)
 /* Keeping */
 
 /* A mount makes an entry of the directory read-only in a container, and in a root of its own: a run
- * that loses that root is refused. Scripts of a node work in the same directory, where nothing is
- * known of this. */
+ * that loses that root is refused, on a node by that. */
 static int origin_checks_can_keep(const struct environment *environment, struct error *err)
 {
     const struct process_sandbox all = {0};
 
-    if (environment_machines_of(environment))
-        return error_set(err, ERROR_USAGE, "scripts of %s run on nodes, which would not keep it",
-                         environment->name);
     if (environment_isolation(environment) != ISOLATION_SANDBOX || !environment->host ||
+        environment_machines_of(environment) ||
         process_host_receipt(environment->host, &all).layers & LAYER_ROOT)
         return 0;
     return error_set(err, ERROR_USAGE,

@@ -456,7 +456,8 @@ int service_check_directory(const struct service *service, const struct environm
                             const char *directory, struct script_places *ret_kept,
                             struct error *err)
 {
-    if (environment_isolation(environment) == ISOLATION_SANDBOX)
+    if (environment_isolation(environment) == ISOLATION_SANDBOX &&
+        !environment_machines_of(environment))
         process_host_try_root(service->host);
     return origin_checks_directory(service->catalog, service->config, environment, directory,
                                    ret_kept, err);

@@ -15,7 +15,7 @@ import plain_user
 import pytest
 
 PYEXECD = os.environ["PYEXECD"]
-UPSTREAM = str(pathlib.Path(__file__).with_name("tools_upstream.py"))
+UPSTREAM, FALSE, LIMITED = (str(pathlib.Path(__file__).with_name(name)) for name in ("tools_upstream.py", "false_node.py", "limited.py"))
 PYTHON = "/usr/bin/python3"
 ECHO = "import tools; print(tools.t.echo(a=1))"
 KEPT = "from the operator"
@@ -464,6 +464,65 @@ def test_a_call_and_a_map_leave_it_as_well(place):
     result = run("map", "--config", "pyexecd.yaml", "each.py", input="1\n2\n", stdin=None)
     assert result.returncode == 0 and "spoilt" not in result.stdout, result
     assert path.read_text() == text
+
+
+def on_nodes(place, files="shared", launcher=None, **more):
+    """A project whose scripts work on a node."""
+    far = {"launcher": launcher or ["/usr/bin/env", f"XDG_STATE_HOME={place}/far", PYEXECD, "node"], "most": 1, "idle": 600, "files": files}
+    config = {"nodes": {"far": far}, "environments": {"there": {"type": "system", "node": "far"}}, **more}
+    return write(place / "project/pyexecd.yaml", config)
+
+
+@pytest.mark.parametrize("words", [[], ["-w", "."]])
+@pytest.mark.parametrize("files", ["shared", "copied"])
+def test_a_script_on_a_node_works_in_a_project_and_leaves_its_configuration(place, files, words):
+    path = on_nodes(place, files)
+    text = path.read_text()
+    result = run("run", *words, "--config", "pyexecd.yaml", "-c", SPOIL + "print(len(open('pyexecd.yaml').read()))")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{len(text)}\n", "")
+    assert path.read_text() == text and sorted(os.listdir()) == ["out.csv", "pyexecd.yaml"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("files", ["shared", "copied"])
+def test_a_folder_of_the_project_is_kept_on_a_node(place, files):
+    on_nodes(place, files, ["./launch/far"])
+    program(place / "project/launch/far", f"#!/bin/sh\nXDG_STATE_HOME={place}/far exec {PYEXECD} node\n")
+    code = "import os\nfor change in (lambda: os.rename('launch', 'x'), lambda: open('launch/far', 'a'), lambda: open('launch/new', 'w')):\n" \
+           "    try:\n        change(); print('spoilt')\n    except OSError:\n        pass\nprint(os.listdir('launch'))\n"
+    result = run("run", "--config", "pyexecd.yaml", "-c", code)
+    assert (result.stdout, result.stderr) == ("['far']\n", "") and os.listdir("launch") == ["far"]
+
+
+def test_a_session_on_a_node_that_copies_has_its_configuration_as_it_began(place):
+    """What the operator changes meanwhile does not reach it, and does not come back."""
+    path = on_nodes(place, "copied", working_directory=str(place / "project"), sessions={})
+    with client.Server("--config", path) as server:
+        server.initialize()
+        first = server.call_tool("run_python", {"code": SPOIL, "session": "new"}, timeout=240)["structuredContent"]
+        assert (first["stdout"], first["stderr"]) == ("1\n", ""), first  # as the last expression is
+        path.write_text(path.read_text() + "\n")
+        text = path.read_text()
+        second = server.call_tool("run_python", {"code": SPOIL + "print(len(open('pyexecd.yaml').read()))", "session": first["session"]["name"]},
+                                  timeout=240)["structuredContent"]
+        assert second["stdout"] == f"{len(text) - 1}\n" and "not copied: pyexecd.yaml (scripts only read it)" in second["stderr"], second
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("more", ["", " gone"])
+def test_no_node_changes_the_configuration(place, more):
+    path = on_nodes(place, "copied", [PYTHON, FALSE, f"forge pyexecd.yaml{more}"])
+    text = path.read_text()
+    result = run("run", "--config", "pyexecd.yaml", "-c", "")
+    assert "not copied: pyexecd.yaml (scripts only read it)" in result.stderr and path.read_text() == text, result
+    assert (place / "project/first").read_text() == "whole"
+
+
+def test_a_node_without_namespaces_runs_nothing_beside_a_configuration(place):
+    path = on_nodes(place, "shared", [PYTHON, LIMITED, "namespaces", "--", PYEXECD, "node"])
+    text = path.read_text()
+    result = run("run", "--config", "pyexecd.yaml", "-c", "open('pyexecd.yaml', 'a').write('x')")
+    assert result.returncode != 0 and "root" in result.stderr and path.read_text() == text, result
 
 
 PLANTED = {
