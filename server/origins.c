@@ -4,12 +4,12 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/untrusted.h"
 #include "environments/interpreter/python_needs.h"
 #include "environments/interpreter/script_places.h"
 #include "environments/interpreter/search_path.h"
 #include "environments/real_path.h"
 #include "environments/workplace/directory_file.h"
+#include "server/command_files.h"
 #include "server/companions.h"
 #include "server/configuration/config.h"
 #include "server/configuration/config_paths.h"
@@ -17,14 +17,10 @@
 #include "toolbox/secrets.h"
 #include "toolbox/server_command.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { FIRST_LINE_BYTES = 256 }; /* as the kernel reads */
 
 static const char RUNS[] = "run programs of theirs outside of the sandbox";
 static const char DECIDES[] = "decide what the server executes next";
@@ -64,198 +60,26 @@ static char *origins_absolute(const char *folder, const char *path)
     return *path == '/' ? memory_copy_string(path) : memory_format("%s/%s", folder, path);
 }
 
-/* Programs */
+/* Servers of tools */
 
-/* The file NAME in the first folder of PATH, a list, that has it; or NULL. Owned by the caller. */
-static char *origins_find_in(const char *path, const char *name)
-{
-    while (*path) {
-        const size_t length = strcspn(path, ":");
-        AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
-
-        if (*path == '/' && access(file, X_OK) == 0)
-            return STEAL_PTR(file);
-        path += length + (path[length] == ':');
-    }
-    return NULL;
-}
-
-/* A program that is a script begins with "#!" and the path of its interpreter. */
-static void origins_add_first_line(const struct origin_search *search, const char *program,
-                                   size_t i)
-{
-    struct error ignored = ERROR_INIT;
-    AUTO_FREE char *real = realpath(program, NULL);
-    AUTO_CLOSE int fd = real ? untrusted_open(AT_FDCWD, real, O_RDONLY, &ignored) : -1;
-    char line[FIRST_LINE_BYTES];
-    const ssize_t length = fd >= 0 ? read(fd, line, sizeof line - 1) : 0;
-    char *path = line + strlen("#!");
-
-    line[length > 0 ? length : 0] = '\0';
-    if (!text_starts_with(line, "#!"))
-        return;
-    path += strspn(path, " \t");
-    path[strcspn(path, " \t\r\n")] = '\0';
-    if (*path == '/')
-        origins_add(search->found, ORIGIN_PROGRAM,
-                    memory_format("%s/command/%zu", search->pointer, i), memory_copy_string(path),
-                    RUNS);
-}
-
-/* The program NAME, as a server of tools is started. */
-static void origins_add_program(const struct origin_search *search, const char *name, size_t i)
-{
-    AUTO_FREE char *safe = search_path_without(NULL, search->places);
-    char *program = *name == '/' ? memory_copy_string(name) : origins_find_in(safe, name);
-    enum origin_kind kind = ORIGIN_PROGRAM;
-
-    if (!program) {
-        kind = ORIGIN_SOUGHT;
-        program = origins_find_in(search_path(), name);
-    }
-    if (program)
-        origins_add_first_line(search, program, i);
-    origins_add(search->found, kind, memory_format("%s/command/%zu", search->pointer, i), program,
-                RUNS);
-}
-
-static const char *origins_name_of(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-
-    return slash ? slash + 1 : program;
-}
-
-/* Interpreters execute their first operand, a file or a folder, unless an option has the code or
- * names a module. */
-struct origin_interpreter {
-    const char *name;
-    const char *coded;  /* letters of such options */
-    const char *valued; /* letters of options with a value */
-};
-
-static const struct origin_interpreter *origins_find_interpreter(const char *program)
-{
-    static const struct origin_interpreter all[] = {
-        {"bash", "c", "oO"},  {"bun", "ep", "r"},    {"dash", "c", "o"},       {"deno", "", ""},
-        {"node", "ep", "rC"}, {"perl", "eE", "IMm"}, {"ruby", "e", "CEFIKrW"}, {"sh", "c", "o"},
-    };
-    static const struct origin_interpreter python = {"python", "cm", "WX"};
-    const char *name = origins_name_of(program);
-
-    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-        if (strcmp(name, all[i].name) == 0)
-            return &all[i];
-    return text_starts_with(name, python.name) ? &python : NULL;
-}
-
-static enum origin_kind origins_kind_of(const char *path)
-{
-    AUTO_FREE char *real = realpath(path, NULL);
-    struct stat status;
-
-    return real && lstat(real, &status) == 0 && S_ISDIR(status.st_mode) ? ORIGIN_FOLDER
-                                                                        : ORIGIN_PROGRAM;
-}
-
-/* Letters may stand together, as in `-Ic`. */
-static bool origins_has_code(const struct origin_interpreter *interpreter, const char *word)
-{
-    if (*word != '-')
-        return false;
-    for (const char *letter = word + 1; *letter && *letter != '-'; letter++) {
-        if (strchr(interpreter->coded, *letter))
-            return true;
-        if (strchr(interpreter->valued, *letter))
-            return false;
-    }
-    return false;
-}
-
-/* A program begins in an empty folder, so that only an absolute path leads to a script. */
-static void origins_add_script(const struct origin_search *search,
-                               const struct origin_interpreter *interpreter, char *const *words,
-                               size_t i)
-{
-    while (words[i] && *words[i] != '/' && !origins_has_code(interpreter, words[i]))
-        i++;
-    if (words[i] && *words[i] == '/')
-        origins_add(search->found, origins_kind_of(words[i]),
-                    memory_format("%s/command/%zu", search->pointer, i),
-                    memory_copy_string(words[i]), RUNS);
-}
-
-/* It executes the program that is named behind its options and operands. */
-struct origin_wrapper {
-    const char *name;
-    const char *valued; /* letters of options whose value is the next word */
-    size_t operands;
-};
-
-static const struct origin_wrapper *origins_find_wrapper(const char *program)
-{
-    static const struct origin_wrapper all[] = {
-        {"env", "uC", 0},  {"nice", "n", 0},     {"nohup", "", 0},
-        {"setsid", "", 0}, {"timeout", "ks", 1},
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-        if (strcmp(origins_name_of(program), all[i].name) == 0)
-            return &all[i];
-    return NULL;
-}
-
-/* True if the value of the option WORD is the next word. */
-static bool origins_has_value(const struct origin_wrapper *wrapper, const char *word)
-{
-    static const char *const names[] = {"--adjustment", "--chdir", "--kill-after", "--signal",
-                                        "--unset"};
-
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (strcmp(word, names[i]) == 0)
-            return true;
-    return word[1] && !word[2] && strchr(wrapper->valued, word[1]);
-}
-
-/* The number of the word that names the program which words[i] executes; I: there is none. */
-static size_t origins_skip_wrapper(char *const *words, size_t i)
-{
-    const struct origin_wrapper *wrapper = origins_find_wrapper(words[i]);
-    size_t next = i + 1;
-
-    if (!wrapper)
-        return i;
-    while (words[next] && *words[next] == '-')
-        next += origins_has_value(wrapper, words[next]) && words[next + 1] ? 2 : 1;
-    while (words[next] && wrapper->operands == 0 && strchr(words[next], '='))
-        next++;
-    for (size_t left = wrapper->operands; words[next] && left > 0; left--)
-        next++;
-    return words[next] ? next : i;
-}
-
-/* Other words are data, or the operator's care. */
 static void origins_add_command(const struct origin_search *search, const json_t *command)
 {
     AUTO(secrets_deinit) struct secrets ignored = {0};
+    AUTO(command_files_deinit) struct command_files files = {0};
     struct error err = ERROR_INIT;
     char **words = json_array_size(command) > 0
                        ? server_command_read(command, search->folder, &ignored, &err)
                        : NULL; /* a variable that is missing is told elsewhere */
-    const struct origin_interpreter *interpreter;
-    size_t i = 0;
 
-    if (!words)
-        return;
-    for (size_t next = origins_skip_wrapper(words, i); next > i;
-         next = origins_skip_wrapper(words, i)) {
-        origins_add_program(search, words[i], i);
-        i = next;
+    if (words)
+        command_files_find(&files, words, search->places);
+    for (size_t i = 0; i < files.count; i++) {
+        const struct command_file *file = &files.all[i];
+
+        origins_add(search->found, file->kind,
+                    memory_format("%s/command/%zu", search->pointer, file->word),
+                    memory_copy_string(file->path), RUNS);
     }
-    origins_add_program(search, words[i], i);
-    interpreter = origins_find_interpreter(words[i]);
-    if (interpreter)
-        origins_add_script(search, interpreter, words, i + 1);
     memory_free_strings(words);
 }
 
