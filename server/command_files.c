@@ -93,17 +93,22 @@ static const char *command_files_name_of(const char *program)
  * module. */
 struct interpreter_words {
     const char *name;
-    const char *coded;  /* letters of such options */
-    const char *valued; /* letters of options with a value */
+    const char *coded;   /* letters of such options */
+    const char *valued;  /* letters of options with a value */
+    const char *inlined; /* a first word behind which there is no file, either; or NULL */
+    const char *ending;  /* of its scripts: other operands are programs; or NULL */
 };
 
 static const struct interpreter_words *command_files_interpreter(const char *program)
 {
     static const struct interpreter_words all[] = {
-        {"bash", "c", "oO"},  {"bun", "ep", "r"},    {"dash", "c", "o"},       {"deno", "", ""},
-        {"node", "ep", "rC"}, {"perl", "eE", "IMm"}, {"ruby", "e", "CEFIKrW"}, {"sh", "c", "o"},
+        {"bash", "c", "oO", NULL, NULL},      {"bun", "ep", "r", "x", NULL},
+        {"dash", "c", "o", NULL, NULL},       {"deno", "", "", "eval", NULL},
+        {"node", "ep", "rC", NULL, NULL},     {"perl", "eE", "IMm", NULL, NULL},
+        {"ruby", "e", "CEFIKrW", NULL, NULL}, {"sh", "c", "o", NULL, NULL},
+        {"uv", "", "", NULL, ".py"},
     };
-    static const struct interpreter_words python = {"python", "cm", "WX"};
+    static const struct interpreter_words python = {"python", "cm", "WX", NULL, NULL};
     const char *name = command_files_name_of(program);
 
     for (size_t i = 0; i < ARRAY_SIZE(all); i++)
@@ -135,13 +140,34 @@ static bool interpreter_has_code(const struct interpreter_words *interpreter, co
     return false;
 }
 
+static bool interpreter_takes(const struct interpreter_words *interpreter, const char *word)
+{
+    const size_t length = strlen(word);
+    const size_t ending = interpreter->ending ? strlen(interpreter->ending) : 0;
+
+    return *word == '/' && length >= ending &&
+           (ending == 0 || strcmp(word + length - ending, interpreter->ending) == 0);
+}
+
+/* Packages come from elsewhere. */
+static bool interpreter_takes_none(const struct interpreter_words *interpreter, const char *word)
+{
+    return interpreter_has_code(interpreter, word) || text_starts_with(word, "npm:") ||
+           text_starts_with(word, "jsr:");
+}
+
 static void command_files_add_script(struct command_files *files,
                                      const struct interpreter_words *interpreter,
                                      char *const *words, size_t i)
 {
-    while (words[i] && *words[i] != '/' && !interpreter_has_code(interpreter, words[i]))
+    if (words[i] && interpreter->inlined && strcmp(words[i], interpreter->inlined) == 0)
+        return;
+    while (words[i] && !interpreter_takes(interpreter, words[i])) {
+        if (interpreter_takes_none(interpreter, words[i]))
+            return;
         i++;
-    if (words[i] && *words[i] == '/')
+    }
+    if (words[i])
         command_files_add(files, command_files_kind_of(words[i]), i, memory_copy_string(words[i]));
 }
 
