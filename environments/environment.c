@@ -411,18 +411,36 @@ int environment_admit(const struct environment *environment, const char *directo
     return environment->ops->admit ? environment->ops->admit(environment, directory, err) : 0;
 }
 
-/* A script would make the file anew. */
+/* The reason why no mount keeps the file at PATH from scripts, or NULL. */
+static const char *environment_explain_unkept(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) < 0)
+        return "is gone, and scripts could make it anew";
+    if (S_ISDIR(status.st_mode))
+        return NULL;
+    if (!S_ISREG(status.st_mode))
+        return "is a link or a socket now, which scripts could replace";
+    return status.st_nlink > 1
+               ? "has a second name now (a hard link), by which scripts could write it"
+               : NULL;
+}
+
+/* The operator may have changed what was there when the configuration was read. */
 static int environment_check_kept_files(const struct environment *environment, struct error *err)
 {
     char *const *path = environment->kept ? environment->kept->paths : NULL;
-    struct stat status;
 
-    for (; path && *path; path++)
-        if (lstat(*path, &status) < 0)
+    for (; path && *path; path++) {
+        const char *why = environment_explain_unkept(*path);
+
+        if (why)
             return error_set(err, ERROR_UNAVAILABLE,
-                             "%s is gone, and scripts could make it anew: put it back, or have "
-                             "the server read a configuration that does not need it",
-                             *path);
+                             "%s %s: put it back, or have the server read a configuration that "
+                             "does not need it",
+                             *path, why);
+    }
     return 0;
 }
 

@@ -24,6 +24,7 @@
 
 static const char RUNS[] = "run programs of theirs outside of the sandbox";
 static const char DECIDES[] = "decide what the server executes next";
+static const char LATER[] = "decide what a later command executes (remove it if it is not yours)";
 static const char ANSWERS[] = "get what the server sends there, and answer it";
 
 /* One look through a configuration. */
@@ -344,7 +345,7 @@ static void origins_add_unused(struct origins *origins, const char *directory)
     struct stat status;
 
     if (path && lstat(path, &status) == 0)
-        origins_add(origins, ORIGIN_FILE, NULL, STEAL_PTR(path), DECIDES);
+        origins_add(origins, ORIGIN_FILE, NULL, STEAL_PTR(path), LATER);
 }
 
 static void origins_add_own(struct origins *origins, const struct config *config)
@@ -421,9 +422,9 @@ static size_t origin_entry_length(const char *place, const char *path)
     return strlen(path) > length ? length + strcspn(path + length, "/") : 0;
 }
 
-/* The one entry of PLACE through which the way of ORIGIN leads. Owned by the caller; NULL: it leads
- * through more, or through PLACE itself. */
-static char *origin_sole_entry(const struct origin *origin, const char *place)
+/* The one entry of PLACE through which the way of ORIGIN leads. Owned by the caller; NULL with ERR:
+ * it leads through more, or through PLACE itself. */
+static char *origin_sole_entry(const struct origin *origin, const char *place, struct error *err)
 {
     AUTO_FREE char *entry = NULL;
 
@@ -432,9 +433,14 @@ static char *origin_sole_entry(const struct origin *origin, const char *place)
 
         if (!real_path_holds(place, *way) && !real_path_holds(*way, place))
             continue;
-        if (length == 0 ||
-            (entry && (strlen(entry) != length || strncmp(entry, *way, length) != 0)))
+        if (length == 0) {
+            error_set(err, ERROR_USAGE, "no single entry of %s leads there", place);
             return NULL;
+        }
+        if (entry && (strlen(entry) != length || strncmp(entry, *way, length) != 0)) {
+            error_set(err, ERROR_USAGE, "it is found there by a link, which they can replace");
+            return NULL;
+        }
         if (!entry)
             entry = memory_format("%.*s", (int)length, *way);
     }
@@ -466,15 +472,14 @@ static int origin_check_entry(const struct origin *origin, const char *entry, st
 
 char *origin_find_entry(const struct origin *origin, const char *place, struct error *err)
 {
-    AUTO_FREE char *entry = origin_sole_entry(origin, place);
+    AUTO_FREE char *entry = NULL;
 
-    if (origin->kind == ORIGIN_SOUGHT)
+    if (origin->kind == ORIGIN_SOUGHT) {
         error_set(err, ERROR_USAGE,
                   "servers of tools have a PATH without that folder; name it by "
                   "its path");
-    else if (!entry)
-        error_set(err, ERROR_USAGE, "no single entry of %s leads there", place);
-    else if (origin_check_entry(origin, entry, err) == 0)
-        return STEAL_PTR(entry);
-    return NULL;
+        return NULL;
+    }
+    entry = origin_sole_entry(origin, place, err);
+    return entry && origin_check_entry(origin, entry, err) == 0 ? STEAL_PTR(entry) : NULL;
 }

@@ -287,7 +287,7 @@ def test_no_call_has_the_server_write_what_is_kept(place):
 
 
 UNKEPT = {
-    "a link": (lambda path: (path.rename(path.with_name("real.yaml")), path.symlink_to("real.yaml")), "no single entry of {}"),
+    "a link": (lambda path: (path.rename(path.with_name("real.yaml")), path.symlink_to("real.yaml")), "it is found there by a link"),
     "a link to elsewhere": (lambda path: (path.rename(path.parents[1] / "real.yaml"), path.symlink_to("../real.yaml")), "{}/pyexecd.yaml is a link"),
     "a second name": (lambda path: os.link(path, path.with_name(".y")), "{}/pyexecd.yaml has a second name (a hard link)"),
 }
@@ -303,6 +303,7 @@ def test_a_configuration_that_cannot_be_kept_is_refused(place, case):
     path = write(place / "other/own.yaml", configured({"command": [PYTHON, UPSTREAM]}))
     result = run("run", "--config", path, "-c", "open('pyexecd.yaml', 'a')")
     assert reason.format(place / "project") in result.stderr and "the script works in" in result.stderr, result
+    assert "remove it if it is not yours" in result.stderr
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "fifo", "second name"])
@@ -334,7 +335,14 @@ def test_what_is_kept_is_not_made_anew_by_scripts(place):
         result = server.call_tool("run_python", {"code": "open('pyexecd.yaml', 'w')"}, timeout=240)
         assert result["isError"] and f"{path} is gone" in result["content"][0]["text"] and "put it back" in result["content"][0]["text"]
         assert not path.exists()
+        path.symlink_to("../aside.yaml")
+        result = server.call_tool("run_python", {"code": "import os; os.unlink('pyexecd.yaml')"}, timeout=240)
+        assert result["isError"] and f"{path} is a link or a socket now" in result["content"][0]["text"] and path.is_symlink(), result
         (place / "aside.yaml").rename(path)
+        os.link(path, path.with_name("backup.yaml"))
+        result = server.call_tool("run_python", {"code": "open('backup.yaml', 'a').write('x')"}, timeout=240)
+        assert result["isError"] and f"{path} has a second name now" in result["content"][0]["text"], result
+        path.with_name("backup.yaml").unlink()
         result = server.call_tool("run_python", {"code": SPOIL + ECHO}, timeout=240)
         assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
 

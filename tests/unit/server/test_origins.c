@@ -113,7 +113,7 @@ static void test_what_scripts_could_replace_is_not(void **state)
     (void)state;
     assert_entry(ORIGIN_FILE, "missing", NULL, "there is no");
     assert_entry(ORIGIN_FILE, "away", NULL, "is a link");
-    assert_entry(ORIGIN_FILE, "near", NULL, "no single entry");
+    assert_entry(ORIGIN_FILE, "near", NULL, "by a link");
     assert_entry(ORIGIN_FILE, "twice", NULL, "a hard link");
     assert_entry(ORIGIN_FILE, "script.py", NULL, "the code of calls");
     assert_entry(ORIGIN_PROGRAM, "file", NULL, "beside it");
