@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* A directory with `work/token` and `work/lib`. */
+/* A directory with `project/token` and `project/lib`. */
 static char place[] = "/tmp/origin-checks-XXXXXX";
 
 static char *below(const char *name)
@@ -28,30 +28,30 @@ static char *below(const char *name)
 
 static int set_up(void **state)
 {
-    AUTO_FREE char *work = NULL;
+    AUTO_FREE char *project = NULL;
     AUTO_FREE char *lib = NULL;
     AUTO_FREE char *token = NULL;
 
     (void)state;
     assert_non_null(mkdtemp(place));
-    work = below("work");
-    lib = below("work/lib");
-    token = below("work/token");
-    assert_int_equal(mkdir(work, S_IRWXU), 0);
+    project = below("project");
+    lib = below("project/lib");
+    token = below("project/token");
+    assert_int_equal(mkdir(project, S_IRWXU), 0);
     assert_int_equal(mkdir(lib, S_IRWXU), 0);
     return close(open(token, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }
 
 static int tear_down(void **state)
 {
-    AUTO_FREE char *work = below("work");
-    AUTO_FREE char *lib = below("work/lib");
-    AUTO_FREE char *token = below("work/token");
+    AUTO_FREE char *project = below("project");
+    AUTO_FREE char *lib = below("project/lib");
+    AUTO_FREE char *token = below("project/token");
 
     (void)state;
     unlink(token);
     rmdir(lib);
-    rmdir(work);
+    rmdir(project);
     return rmdir(place);
 }
 
@@ -60,10 +60,10 @@ struct trial {
     struct catalog *catalog;
 };
 
-/* All scripts of a server with TEXT work in `work`. */
+/* All scripts of a server with TEXT work in `project`. */
 static struct trial trial_of(const char *text)
 {
-    AUTO_FREE char *work = below("work");
+    AUTO_FREE char *project = below("project");
     AUTO_FREE char *name = below("config.yaml");
     struct config *config = config_parse(name, text, strlen(text));
 
@@ -74,7 +74,7 @@ static struct trial trial_of(const char *text)
     }
     return (struct trial){
         config,
-        service_open_catalog(&(struct catalog_settings){.directory = work}, config, NULL),
+        service_open_catalog(&(struct catalog_settings){.directory = project}, config, NULL),
     };
 }
 
@@ -113,8 +113,10 @@ static void check_server(const char *text, const char *kept, const char *error)
         fail_msg("%s", errors);
     if (error && !strstr(errors, error))
         fail_msg("%s", errors);
-    if (kept)
+    if (kept) {
+        assert_non_null(found->paths);
         assert_string_equal(found->paths[0], path);
+    }
     assert_true(!found->paths || !found->paths[0] || (kept && !found->paths[1]));
     trial_end(&trial);
 }
@@ -124,22 +126,23 @@ static void check_server(const char *text, const char *kept, const char *error)
 static void test_what_lies_in_an_entry_of_the_directory_is_kept(void **state)
 {
     (void)state;
-    check_server(HELD "token_file: @/work/token\n", "work/token", NULL);
-    check_server(HELD "token_file: @/work/lib/token\n", "work/lib", NULL);
-    check_server(HELD "token_file: @/work/lib/token\n"
-                      "tools: {t: {command: [python3, @/work/lib/server.py]}}\n",
-                 "work/lib", NULL);
+    check_server(HELD "token_file: @/project/token\n", "project/token", NULL);
+    check_server(HELD "token_file: @/project/lib/token\n", "project/lib", NULL);
+    check_server(HELD "token_file: @/project/lib/token\n"
+                      "tools: {t: {command: [python3, @/project/lib/server.py]}}\n",
+                 "project/lib", NULL);
     check_server(HELD "token_file: @/elsewhere\n", NULL, NULL);
 }
 
 static void test_what_cannot_be_kept_is_told_at_its_key(void **state)
 {
     (void)state;
-    check_server(HELD "token_file: @/work/missing\n", NULL, "2:13: token_file: scripts that write");
-    check_server(HELD "tools: {t: {command: [python3, @/work/token]}}\n", NULL,
+    check_server(HELD "token_file: @/project/missing\n", NULL,
+                 "2:13: token_file: scripts that write");
+    check_server(HELD "tools: {t: {command: [python3, @/project/token]}}\n", NULL,
                  "tools.t.command.1: scripts that write");
-    check_server("environments: {a: {type: system, isolation: sandbox, write: [@/work]}}\n"
-                 "token_file: @/work/token\n",
+    check_server("environments: {a: {type: system, isolation: sandbox, write: [@/project]}}\n"
+                 "token_file: @/project/token\n",
                  NULL, "2:13: token_file: scripts that write");
 }
 
@@ -147,7 +150,7 @@ static void test_scripts_that_are_not_held_keep_nothing(void **state)
 {
     (void)state;
     check_server("environments: {a: {type: system, isolation: none}}\n"
-                 "token_file: @/work/missing\n",
+                 "token_file: @/project/missing\n",
                  NULL, NULL);
 }
 
@@ -156,21 +159,21 @@ static void test_a_node_keeps_as_well(void **state)
     (void)state;
     check_server("nodes: {n: {launcher: [/usr/bin/ssh, h]}}\n"
                  "environments: {a: {type: system, node: n}}\n"
-                 "token_file: @/work/token\n",
-                 "work/token", NULL);
+                 "token_file: @/project/token\n",
+                 "project/token", NULL);
 }
 
 static void test_a_directory_is_refused_in_words(void **state)
 {
-    AUTO_FREE char *text = placed(HELD "token_file: @/work/missing\n");
-    AUTO_FREE char *work = below("work");
+    AUTO_FREE char *text = placed(HELD "token_file: @/project/missing\n");
+    AUTO_FREE char *project = below("project");
     AUTO(script_places_deinit) struct script_places kept = {0};
     struct trial trial = trial_of(text);
     struct error err = ERROR_INIT;
 
     (void)state;
     assert_int_equal(origin_checks_directory(trial.catalog, trial.config,
-                                             catalog_at(trial.catalog, 0), work, &kept, &err),
+                                             catalog_at(trial.catalog, 0), project, &kept, &err),
                      -1);
     assert_int_equal(err.code, ERROR_USAGE);
     assert_non_null(strstr(err.message, "(token_file); let the script work in another directory"));
