@@ -37,6 +37,7 @@ struct stdio_link {
     const struct secrets *secrets; /* borrowed */
     char *name;                    /* owned */
     char *start;                   /* owned: the folder in which its program began */
+    char *lack;                    /* owned: a folder of PATH that its program lacks; or NULL */
     struct process process;
     bool has_ended; /* the tree is gone */
     bool is_broken; /* the listener knows */
@@ -63,6 +64,7 @@ static void stdio_link_free(struct stdio_link *link)
     secret_filter_deinit(&link->filter);
     free(link->name);
     free(link->start);
+    free(link->lack);
     free(link);
 }
 
@@ -179,15 +181,22 @@ static void stdio_link_on_output(struct process *process, enum process_stream st
 
 /* The end */
 
+/* What a program that has never spoken may have missed. Owned by the caller. */
+static char *stdio_link_explain_start(const struct stdio_link *link)
+{
+    if (link->is_heard)
+        return memory_copy_string("");
+    return memory_format(" (it began in %s, which is empty: a path from the folder of the "
+                         "configuration begins with ./%s%s%s)",
+                         link->start, link->lack ? "; its PATH lacks " : "",
+                         text_or_none(link->lack), link->lack ? ", where scripts write" : "");
+}
+
 static void stdio_link_explain_end(struct stdio_link *link, const struct process_end *end,
                                    struct error *err)
 {
     const char *said = last_lines_end(&link->said);
-    AUTO_FREE char *where =
-        link->is_heard ? memory_copy_string("")
-                       : memory_format(" (it began in %s, which is empty: a path from the folder "
-                                       "of the configuration begins with ./)",
-                                       link->start);
+    AUTO_FREE char *where = stdio_link_explain_start(link);
 
     if (end->failure[0])
         error_set(err, ERROR_UNAVAILABLE, "its program cannot be run: %s", end->failure);
@@ -349,6 +358,23 @@ static char *stdio_link_find_program(const struct server_settings *settings, con
     return NULL;
 }
 
+/* The first folder on the PATH of this process that PATH lacks; or NULL. Owned by the caller. */
+static char *stdio_link_find_lack(const char *path)
+{
+    AUTO_FREE char *all = memory_format(":%s:", path);
+    const char *rest = text_or_none(getenv("PATH"));
+
+    while (*rest) {
+        const size_t length = strcspn(rest, ":");
+        AUTO_FREE char *part = memory_format(":%.*s:", (int)length, rest);
+
+        if (*rest == '/' && !strstr(all, part))
+            return memory_format("%.*s", (int)length, rest);
+        rest += length + (rest[length] == ':');
+    }
+    return NULL;
+}
+
 /* The variables of SETTINGS, PATH, which is VARIABLE, and some of this process, as clients of MCP
  * pass them on. The list is owned by the caller, its strings are not. */
 static const char **stdio_link_list_variables(const struct server_settings *settings,
@@ -408,6 +434,7 @@ static struct stdio_link *stdio_link_new(struct ev_loop *loop,
     link->secrets = &settings->secrets;
     link->name = memory_copy_string(settings->name);
     link->start = memory_copy_string(settings->directory);
+    link->lack = stdio_link_find_lack(settings->path);
     link->process.output = stdio_link_on_output;
     link->process.ended = stdio_link_on_ended;
     link->said.said = stdio_link_on_said;

@@ -612,6 +612,17 @@ def test_a_server_of_tools_that_ends_says_where_it_began(place):
     assert began and os.stat(began[1]).st_mode & 0o777 == 0o500, result
 
 
+def test_a_server_of_tools_that_misses_a_folder_of_path_says_so(place, monkeypatch):
+    """As `python3` is another one where the virtual environment of the project is active."""
+    (place / "project/.venv/bin").mkdir(parents=True)
+    project(place, {"command": ["python3", "-c", "import no_such_module"]}, working_directory=str(place / "project"))
+    for folder, lacks in (("project/.venv/bin", True), ("own", False)):
+        monkeypatch.setenv("PATH", f"{place}/{folder}:/usr/bin:/bin")
+        result = run("tools", "--config", "pyexecd.yaml")
+        told = result.stdout + result.stderr
+        assert (f"; its PATH lacks {place}/{folder}, where scripts write)" in told) == lacks and "no_such_module" in told, result
+
+
 def test_a_configuration_above_the_folder_of_a_script_is_no_matter(place):
     project(place)
     (place / "project/sub").mkdir()
