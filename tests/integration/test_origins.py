@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 
 import client
 import leftovers
@@ -343,6 +344,36 @@ def test_what_is_kept_is_not_made_anew_by_scripts(place):
         result = server.call_tool("run_python", {"code": "open('backup.yaml', 'a').write('x')"}, timeout=240)
         assert result["isError"] and f"{path} has a second name now" in result["content"][0]["text"], result
         path.with_name("backup.yaml").unlink()
+        result = server.call_tool("run_python", {"code": SPOIL + ECHO}, timeout=240)
+        assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
+
+
+def test_nothing_is_made_where_the_operator_replaces_a_file(place):
+    """As git and tar do, which remove it before they make it."""
+    path = project(place, working_directory=str(place / "project"))
+    text = path.read_text()
+    stop, made = threading.Event(), []
+
+    def replace():
+        while not stop.is_set() and not made:
+            path.unlink()
+            try:
+                with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(text)
+            except FileExistsError:
+                made.append(path.read_text())
+
+    with client.Server("--config", path) as server:
+        server.initialize()
+        thread = threading.Thread(target=replace)
+        thread.start()
+        try:
+            for _ in range(100):
+                server.call_tool("run_python", {"code": ""}, timeout=240)
+        finally:
+            stop.set()
+            thread.join()
+        assert not made and path.read_text() == text
         result = server.call_tool("run_python", {"code": SPOIL + ECHO}, timeout=240)
         assert result["structuredContent"]["stdout"] == "{'a': 1}\n", result
 
