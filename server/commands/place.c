@@ -74,6 +74,7 @@ static int lend(const struct script_place *place, struct service *service,
         return 0;
     }
     catalog_work_in(service->catalog, workplace_path(service->workplace));
+    environment_work_in(environment, workplace_path(service->workplace));
     return -1;
 }
 

@@ -671,16 +671,27 @@ def test_a_dockerfile_of_the_project_is_kept(place):
     assert (result.stdout, result.stderr) == ("Read-only file system\n", "")
 
 
+def without_namespaces(*words):
+    """As in a container: file rules alone, and no capabilities."""
+    limits = "for kind in user pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces; done"
+    command = ["unshare", "--map-root-user", "sh", "-c", f'{limits}; exec setpriv --bounding-set=-all --inh-caps=-all "$0" "$@"']
+    if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no user namespaces for this user")
+    return subprocess.run([*command, PYEXECD, *words], capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+
+
+def test_a_run_that_cannot_work_where_it_is_typed_has_its_sandbox(place):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", ".venv"], check=True)
+    (place / "project").chmod(0o555)
+    result = without_namespaces("run", "--python", ".venv", "-c", f"open({str(place / 'escaped')!r}, 'w')")
+    assert "PermissionError" in result.stderr and "the script works in" in result.stderr and not (place / "escaped").exists(), result
+
+
 @pytest.mark.parametrize("words", [[], ["-w", "."]])
 def test_a_machine_without_namespaces_keeps_nothing(place, words):
     """File rules add up: what lies in a folder that scripts write, they write."""
     text = project(place).read_text()
-    limits = "for kind in user pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces; done"
-    command = ["unshare", "--map-root-user", "sh", "-c", f'{limits}; exec "$0" "$@"', PYEXECD]
-    if subprocess.run([*command[:5], "true"], capture_output=True).returncode != 0:
-        pytest.skip("no user namespaces for this user")
-    result = subprocess.run([*command, "run", *words, "--config", "pyexecd.yaml", "-c", "open('pyexecd.yaml', 'a').write('x')"],
-                            capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+    result = without_namespaces("run", *words, "--config", "pyexecd.yaml", "-c", "open('pyexecd.yaml', 'a').write('x')")
     assert "without a root of their own" in result.stderr and (place / "project/pyexecd.yaml").read_text() == text, result
 
 
