@@ -321,8 +321,13 @@ static void origins_add_environments(struct origin_search *search, const json_t 
 
 /* The server's own */
 
-/* Adds the file; without one, the file that would be read if it were there. A configuration on
- * standard input is not read again. */
+static bool origins_is_descriptor(const char *path)
+{
+    return text_starts_with(path, "/dev/") || text_starts_with(path, "/proc/");
+}
+
+/* Adds the file; without one, the file that would be read if it were there. A configuration that
+ * has no name, as from a pipe, is not read again. */
 static void origins_add_configuration(struct origins *origins, const struct config *config)
 {
     AUTO_FREE char *folder = origins_folder(config);
@@ -332,7 +337,12 @@ static void origins_add_configuration(struct origins *origins, const struct conf
 
     if (!path)
         file = config_home_path();
-    if (file && !text_starts_with(file, "/dev/") && !text_starts_with(file, "/proc/"))
+    if (file && origins_is_descriptor(file)) {
+        AUTO_FREE char *descriptor = file;
+
+        file = realpath(descriptor, NULL);
+    }
+    if (file && !origins_is_descriptor(file))
         origins_add(origins, ORIGIN_FILE, NULL, file, DECIDES);
     else
         free(file);

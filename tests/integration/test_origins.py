@@ -695,6 +695,15 @@ def test_a_machine_without_namespaces_keeps_nothing(place, words):
     assert "without a root of their own" in result.stderr and (place / "project/pyexecd.yaml").read_text() == text, result
 
 
+def test_a_configuration_that_is_read_by_a_descriptor_is_kept_as_well(place):
+    path = project(place)
+    text = path.read_text()
+    for name in ("/proc/self/cwd/pyexecd.yaml", "/dev/stdin"):
+        with open(path) as file:
+            result = run("run", "--config", name, "-c", SPOIL + ECHO, stdin=file)
+        assert (result.stdout, result.stderr) == ("{'a': 1}\n", "") and path.read_text() == text, result
+
+
 def test_no_later_run_writes_the_configuration_by_another_name(place):
     """A run that does not use it keeps it, too."""
     text = project(place).read_text()
