@@ -264,8 +264,9 @@ static int origin_checks_refuse(const struct origin *origin, const char *directo
     for (char *slash = key; (slash = strchr(slash, '/'));)
         *slash = '.';
     error_clear(err);
-    return error_set(err, ERROR_USAGE, "%s%s%s%s; let the script work in another directory", told,
-                     *key ? " (" : "", key, *key ? ")" : "");
+    return error_set(err, ERROR_USAGE,
+                     "%s%s%s%s; keep it elsewhere, or let the script work in another directory",
+                     told, *key ? " (" : "", key, *key ? ")" : "");
 }
 
 int origin_checks_directory(const struct catalog *catalog, const struct config *config,
