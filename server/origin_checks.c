@@ -52,7 +52,7 @@ struct script_places origin_checks_places(const struct catalog *catalog)
 /* Keeping */
 
 /* A mount makes an entry of the directory read-only in a container, and in a root of its own: a run
- * that loses that root is refused, on a node by that. */
+ * that loses that root is refused; for a run on a node, the node does that. */
 static int origin_checks_can_keep(const struct environment *environment, struct error *err)
 {
     const struct process_sandbox all = {0};

@@ -181,7 +181,8 @@ static void stdio_link_on_output(struct process *process, enum process_stream st
 
 /* The end */
 
-/* What a program that has never spoken may have missed. Owned by the caller. */
+/* Says where a program began that has never spoken, as it may have missed a file there. Owned by
+ * the caller. */
 static char *stdio_link_explain_start(const struct stdio_link *link)
 {
     if (link->is_heard)

@@ -35,7 +35,7 @@ static void node_receiving_skip(struct node_receiving *receiving, const char *pa
     node_skips_add(&receiving->skips, path, err->number ? strerror(err->number) : err->message);
 }
 
-/* Fails for what scripts only read. */
+/* Fails for a path that scripts only read. */
 static int node_receiving_check(const struct node_receiving *receiving, const char *path,
                                 struct error *err)
 {

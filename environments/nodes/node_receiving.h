@@ -2,8 +2,8 @@
  *
  * The other end is not trusted, nor is what scripts have made of the directory. A path leads down
  * from the directory, through no link; a file gets its name when it is whole; all files together
- * have a limit; what was removed there is removed here only if it is as it was sent. What scripts
- * only read stays as it is. */
+ * have a limit; what was removed there is removed here only if it is as it was sent. A file
+ * that scripts only read stays as it is. */
 #pragma once
 
 #include "environments/nodes/node_entry.h"
