@@ -6,15 +6,19 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/state.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/packages/import_record.h"
 #include "environments/packages/python_facts.h"
 #include "environments/real_path.h"
+#include "environments/workplace/directory_file.h"
 #include "environments/workplace/provided_files.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define ENVIRONMENT_FUNCTIONS "functions.py"
 
@@ -268,6 +272,30 @@ static int environment_check_share(const struct working_directory *directory, co
     return error_prefix(err, "%s", text);
 }
 
+/* The server itself writes files of calls, and no mount holds it. */
+static int environment_check_kept(const struct environment *environment,
+                                  const struct working_directory *directory, const json_t *files,
+                                  struct error *err)
+{
+    const json_t *file;
+    size_t i;
+
+    json_array_foreach (files, i, file) {
+        AUTO_FREE char *path = directory_file_path(json_object_get_string(file, "path"), err);
+        AUTO_FREE char *whole =
+            path ? memory_format("%s/%s", working_directory_path(directory), path) : NULL;
+
+        if (!path)
+            return -1;
+        if (script_places_hold(environment->kept, whole))
+            return error_set(err, ERROR_INVALID_ARGUMENTS,
+                             "%s is only read here, as the server itself executes or reads "
+                             "%.*s; use another name",
+                             path, (int)strcspn(path, "/"), path);
+    }
+    return 0;
+}
+
 int environment_put_files(const struct environment *environment,
                           const struct working_directory *directory, const json_t *files,
                           struct error *err)
@@ -276,6 +304,8 @@ int environment_put_files(const struct environment *environment,
 
     if (!files && !functions)
         return 0;
+    if (environment_check_kept(environment, directory, files, err) < 0)
+        return error_prefix(err, "files");
     if (environment_check_share(directory, files, err) < 0)
         return -1;
     /* The user that runs the scripts gets access to the files. */
@@ -314,6 +344,7 @@ void environment_init(struct environment *environment, const struct environment_
         .proxy = recipe->proxy ? memory_copy_string(recipe->proxy) : NULL,
         .server_state = recipe->state ? memory_copy_string(recipe->state) : NULL,
         .written = recipe->written,
+        .kept = recipe->kept,
         .imports = import_record_new(recipe->state, json_object_get(recipe->definition, "preload")),
         .eager.prepared = environment_on_eagerly_prepared,
     };
@@ -380,11 +411,46 @@ int environment_admit(const struct environment *environment, const char *directo
     return environment->ops->admit ? environment->ops->admit(environment, directory, err) : 0;
 }
 
+/* The reason why no mount keeps the file at PATH from scripts, or NULL. */
+static const char *environment_explain_unkept(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) < 0)
+        return "is gone, and scripts could make it anew";
+    if (S_ISDIR(status.st_mode))
+        return NULL;
+    if (!S_ISREG(status.st_mode))
+        return "is a link or a socket now, which scripts could replace";
+    return status.st_nlink > 1
+               ? "has a second name now (a hard link), by which scripts could write it"
+               : NULL;
+}
+
+/* The operator may have changed what was there when the configuration was read. */
+static int environment_check_kept_files(const struct environment *environment, struct error *err)
+{
+    char *const *path = environment->kept ? environment->kept->paths : NULL;
+
+    for (; path && *path; path++) {
+        const char *why = environment_explain_unkept(*path);
+
+        if (why)
+            return error_set(err, ERROR_UNAVAILABLE,
+                             "%s %s: put it back, or have the server read a configuration that "
+                             "does not need it",
+                             *path, why);
+    }
+    return 0;
+}
+
 struct execution *environment_start(struct environment *environment,
                                     const struct execution_request *request,
                                     struct execution_listener *listener, struct error *err)
 {
-    if (environment_check_all_paths(environment, err) < 0)
+    if (environment_check_all_paths(environment, err) < 0 ||
+        (request->isolation != ISOLATION_NONE &&
+         environment_check_kept_files(environment, err) < 0))
         return NULL;
     return environment->ops->start(environment, request, listener, err);
 }

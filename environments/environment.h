@@ -39,7 +39,9 @@ struct environment_recipe {
     const char *container_init;          /* an absolute path: the first program of a container */
     const char *proxy;                   /* an absolute path: pyexecd-proxy (egress/egress.h) */
     const struct script_places *written; /* where scripts of any environment can write; or NULL */
-    struct nodes *nodes;                 /* where environments with a `node` are; or NULL */
+    const struct script_places
+        *kept;           /* entries of their directory that scripts only read; or NULL */
+    struct nodes *nodes; /* where environments with a `node` are; or NULL */
 };
 
 /* A caller waiting for a preparation; embedded in the run. */
@@ -182,6 +184,7 @@ struct environment {
     char *proxy;               /* owned: see the recipe; or NULL */
     char *server_state;        /* owned: the state directory; or NULL */
     const struct script_places *written; /* borrowed: see the recipe; or NULL */
+    const struct script_places *kept;    /* the same */
     struct environment_settings settings;
     unsigned users; /* runs that have it; see environment_hold */
     char *unheld;   /* owned: see environment_level.h */
@@ -242,7 +245,8 @@ int environment_admit(const struct environment *environment, const char *directo
                       struct error *err);
 
 /* Puts FILES (provided_files.h; checked; or NULL) into DIRECTORY, and the module that the operator
- * gives to the scripts of ENVIRONMENT, which is prepared. They count as there before the run. */
+ * gives to the scripts of ENVIRONMENT, which is prepared. They count as there before the run. Fails
+ * with ERROR_INVALID_ARGUMENTS for files in what scripts only read there. */
 int environment_put_files(const struct environment *environment,
                           const struct working_directory *directory, const json_t *files,
                           struct error *err);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/environment.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/real_path.h"
 
 #include <stdlib.h>
@@ -185,12 +186,18 @@ int sandbox_policy_init(struct sandbox_policy *policy, const struct environment 
     policy->read = sandbox_policy_extend(NULL, environment_needs(environment));
     policy->read = sandbox_policy_extend(policy->read, (const char *const *)settings->read);
     policy->read = sandbox_policy_extend(policy->read, beside);
+    if (environment->kept && environment->kept->paths)
+        policy->read =
+            sandbox_policy_extend(policy->read, (const char *const *)environment->kept->paths);
     policy->write = sandbox_policy_extend(NULL, own);
     policy->write = sandbox_policy_extend(policy->write, (const char *const *)settings->write);
     if (settings->gpu)
         sandbox_policy_add_gpu(policy);
     policy->sandbox.read = policy->read;
     policy->sandbox.write = policy->write;
+    policy->sandbox.keeps =
+        settings->holds_python ||
+        (environment->kept && environment->kept->paths && environment->kept->paths[0]);
     if (sandbox_policy_check(policy, environment, err) == 0)
         return 0;
     sandbox_policy_deinit(policy);

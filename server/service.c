@@ -11,6 +11,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/executor.h"
 #include "environments/instance.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/kinds/kinds.h"
 #include "environments/nodes/node_environment.h"
 #include "environments/nodes/node_pool.h"
@@ -18,23 +19,22 @@
 #include "environments/process/process.h"
 #include "environments/workplace/working_directory.h"
 #include "schemas/schemas.h"
+#include "server/companions.h"
 #include "server/configuration/config.h"
 #include "server/configuration/sandbox_checks.h"
 #include "server/functions_file.h"
 #include "server/loop.h"
+#include "server/origin_checks.h"
 #include "server/state_checks.h"
 #include "server/state_directory.h"
 #include "server/tool_servers.h"
 #include "toolbox/toolbox.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A killed tree is gone within PROCESS_EMPTY_SECONDS, or never; a container takes longer. */
-#define DRAIN_SECONDS  4.5
-#define PICTURE_HELPER "pyexecd-picture"
+#define DRAIN_SECONDS 4.5
 
 static double service_number(const json_t *tree, const char *key)
 {
@@ -110,8 +110,10 @@ struct catalog *service_open_catalog(const struct catalog_settings *settings, st
                         text_or_none(key));
     }
     catalog_complete(catalog);
-    if (settings->state)
+    if (settings->state) {
         state_checks(catalog, config);
+        origin_checks(catalog, config);
+    }
     return catalog;
 }
 
@@ -156,25 +158,6 @@ struct caller_rules *service_open_rules(struct config *config, const char *start
     return rules;
 }
 
-char *service_find_companion(const char *name)
-{
-    static const char *const places[] = {"", "../libexec/pyexecd/"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    const char *slash;
-
-    program[length > 0 ? length : 0] = '\0';
-    slash = strrchr(program, '/');
-    for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
-        AUTO_FREE char *found =
-            memory_format("%.*s/%s%s", (int)(slash - program), program, places[i], name);
-
-        if (access(found, X_OK) == 0)
-            return STEAL_PTR(found);
-    }
-    return memory_format(PYEXECD_LIBEXECDIR "/%s", name);
-}
-
 /* Warns once for each missing feature, when it is noticed. A limit that holds by other means is no
  * warning: it would stand before each result of an ordinary user. */
 static void service_on_missing(void *data, const char *what)
@@ -195,8 +178,8 @@ static bool service_is_best_effort(const json_t *tree)
 
 static int open_host(struct service *service, const json_t *tree, struct error *err)
 {
-    AUTO_FREE char *runner = service_find_companion(SERVICE_RUNNER);
-    AUTO_FREE char *core = service_find_companion(SERVICE_CORE);
+    AUTO_FREE char *runner = companions_find(COMPANION_RUNNER);
+    AUTO_FREE char *core = companions_find(COMPANION_CORE);
 
     service->host = process_host_new(
         &(struct process_host_settings){
@@ -338,8 +321,8 @@ static int open_catalog(struct service *service, struct config *config, const ch
                         struct error *err)
 {
     AUTO_FREE char *state = state_directory_open(err);
-    AUTO_FREE char *container_init = service_find_companion(SERVICE_CONTAINER_INIT);
-    AUTO_FREE char *proxy = service_find_companion(SERVICE_PROXY);
+    AUTO_FREE char *container_init = companions_find(COMPANION_CONTAINER_INIT);
+    AUTO_FREE char *proxy = companions_find(COMPANION_PROXY);
 
     if (!state)
         return -1;
@@ -371,7 +354,7 @@ static void service_open_tools(struct service *service, struct config *config)
         .host = service->host,
         .version = PYEXECD_VERSION,
     });
-    toolbox_adopt(service->toolbox, tool_servers_read(config));
+    toolbox_adopt(service->toolbox, tool_servers_read(config, service->catalog));
     service->channels = (struct script_channels){.loop = service->loop,
                                                  .toolbox = service->toolbox,
                                                  .catalog.loop = service->loop,
@@ -394,7 +377,8 @@ int service_open(struct service *service, struct config *config, enum service_ke
 
     *service = (struct service){
         .loop = loop_new(),
-        .picture_helper = service_find_companion(PICTURE_HELPER),
+        .config = config,
+        .picture_helper = companions_find(COMPANION_PICTURE),
         .default_environment = json_object_get_string(tree, "default_environment"),
     };
     if (!service->loop)
@@ -402,6 +386,8 @@ int service_open(struct service *service, struct config *config, enum service_ke
     if (open_host(service, tree, err) < 0 || open_workplace(service, config, keeping, err) < 0)
         return -1;
     process_host_try_sandbox(service->host);
+    if (service_has_directory(tree))
+        process_host_try_root(service->host);
     queue = read_queue(service, tree);
     service->executor = executor_new(&queue);
     sessions = service_read_sessions(service, tree);
@@ -417,6 +403,21 @@ int service_open(struct service *service, struct config *config, enum service_ke
     return 0;
 }
 
+/* Sessions and containers that are there can write what NEXT would keep from them. */
+static void service_check_kept(const struct service *service, const struct catalog *next,
+                               struct config *config)
+{
+    const char *path = catalog_find_unkept(service->catalog, next);
+    AUTO_FREE char *message = NULL;
+
+    if (!path)
+        return;
+    message = memory_format("scripts must only read %s from now on, and those that are running "
+                            "can write it: start the server anew",
+                            path);
+    config_complain(config, message, "/working_directory");
+}
+
 int service_reload(struct service *service, struct config *config)
 {
     const json_t *tree = config_tree(config);
@@ -426,16 +427,18 @@ int service_reload(struct service *service, struct config *config)
     struct error unopened = ERROR_INIT;
     struct catalog *catalog =
         service_open_catalog(catalog_settings(service->catalog), config, service->start);
-    struct toolbox_plan *tools = tool_servers_read(config);
+    struct toolbox_plan *tools = tool_servers_read(config, catalog);
 
     if (service_has_directory(tree))
         service_settle_directory(service, catalog, config);
+    service_check_kept(service, catalog, config);
     if (config_has_errors(config)) {
         caller_rules_free(rules);
         catalog_free(catalog);
         toolbox_plan_free(tools);
         return -1;
     }
+    service->config = config;
     service->default_environment = json_object_get_string(tree, "default_environment");
     caller_rules_free(service->rules);
     service->rules = rules;
@@ -447,6 +450,25 @@ int service_reload(struct service *service, struct config *config)
         log_warning("sessions install no packages: %s", unopened.message);
     workplace_set_keeping(service->workplace, service_number(tree, "keep_for"));
     return 0;
+}
+
+int service_check_directory(const struct service *service, const struct environment *environment,
+                            const char *directory, struct script_places *ret_kept,
+                            struct error *err)
+{
+    if (environment_isolation(environment) == ISOLATION_SANDBOX &&
+        !environment_machines_of(environment))
+        process_host_try_root(service->host);
+    return origin_checks_directory(service->catalog, service->config, environment, directory,
+                                   ret_kept, err);
+}
+
+void service_work_in(struct service *service, const char *directory,
+                     const struct script_places *kept)
+{
+    catalog_work_in(service->catalog, directory);
+    catalog_protect(service->catalog, (const char *const *)kept->paths);
+    toolbox_adopt(service->toolbox, tool_servers_read(service->config, service->catalog));
 }
 
 /* Lists the names, where NAME is like none of them. */

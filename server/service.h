@@ -18,12 +18,14 @@ struct instance;
 struct nodes;
 struct notebooks;
 struct process_host;
+struct script_places;
 struct toolbox;
 struct workplace;
 
 struct service {
     struct script_channels channels; /* to the tools of the operator, for scripts */
     struct ev_loop *loop;            /* owned; the default one would reap our children itself */
+    struct config *config;           /* borrowed: the newest without errors */
     const char *default_environment; /* borrowed from the configuration */
     struct caller_rules *rules;      /* for callers who may define environments; owned, as below */
     struct catalog *catalog;
@@ -37,16 +39,6 @@ struct service {
     char *picture_helper;    /* the path of pyexecd-picture */
     char *start;             /* see service_find_start */
 };
-
-/* Programs and a library beside this program. */
-#define SERVICE_RUNNER         "pyexecd-runner"
-#define SERVICE_CORE           "pyexecd-core.so"
-#define SERVICE_CONTAINER_INIT "pyexecd-init"
-#define SERVICE_PROXY          "pyexecd-proxy"
-
-/* The path of NAME: beside this program, as in a build directory, or in the tree installed with it,
- * even if that was moved; else at its configured place. Owned by the caller. */
-char *service_find_companion(const char *name);
 
 /* The definition of the pool NAME of NODES, as a configuration has them; see node_pool_hold. New
  * reference. */
@@ -83,6 +75,16 @@ int service_open(struct service *service, struct config *config, enum service_ke
  * calls go on as they began. CONFIG must have no errors before. -1 when it turns out to have some,
  * and then nothing has changed; otherwise it is borrowed in place of the previous one. */
 int service_reload(struct service *service, struct config *config);
+
+/* Whether scripts of ENVIRONMENT may work in DIRECTORY, a real path, where the server finds things
+ * of its own; see origin_checks_directory. */
+int service_check_directory(const struct service *service, const struct environment *environment,
+                            const char *directory, struct script_places *ret_kept,
+                            struct error *err);
+
+/* From now on all scripts work in DIRECTORY, a real path, and only read KEPT there. */
+void service_work_in(struct service *service, const char *directory,
+                     const struct script_places *kept);
 
 /* The environment NAME, borrowed; NULL with ERROR_USAGE, which suggests a similar name. */
 struct environment *service_find_environment(const struct service *service, const char *name,

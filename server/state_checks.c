@@ -22,9 +22,7 @@ static bool state_checks_meet(const char *state, const char *place)
     return script_places_reach(&places, state) || (real && real_path_holds(real, place));
 }
 
-/* A home is known as a place without a sandbox (sandbox_policy.h); and who gives it to a container
- * gives it all that his programs read at their start. */
-static bool state_checks_keep(const struct environment *environment, const char *directory)
+bool state_checks_keep(const struct environment *environment, const char *directory)
 {
     return !sandbox_policy_holds_home(directory) &&
            (environment->settings.sandbox.is_wanted ||

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "toolbox/server_command.h"
 
 #include <assert.h>
 #include <fnmatch.h>
@@ -31,20 +32,13 @@ static char **server_settings_copy_list(const json_t *list)
 /* Others see the arguments of a program, so values in them are not hidden from results. Scripts
  * without isolation are kept away from them all the same. */
 static int server_settings_read_command(struct server_settings *settings, const json_t *list,
-                                        struct error *err)
+                                        const char *folder, struct error *err)
 {
     AUTO(secrets_deinit) struct secrets named = {0};
-    const json_t *word;
-    size_t i;
 
-    settings->command = memory_new(json_array_size(list) + 1, sizeof *settings->command);
-    json_array_foreach (list, i, word) {
-        settings->command[i] = secrets_expand(&named, json_string_value(word), err);
-        if (!settings->command[i])
-            return -1;
-    }
+    settings->command = server_command_read(list, folder, &named, err);
     settings->secrets.were_named = named.were_named;
-    return 0;
+    return settings->command ? 0 : -1;
 }
 
 /* "KEY SEPARATOR VALUE" for each member of OBJECT; the values are secrets where they are `${NAME}`.
@@ -97,15 +91,15 @@ static int server_settings_read_url(struct server_settings *settings, const char
     return 0;
 }
 
-static int server_settings_read_place(struct server_settings *settings, const char **ret_key,
-                                      struct error *err)
+static int server_settings_read_place(struct server_settings *settings, const char *folder,
+                                      const char **ret_key, struct error *err)
 {
     const json_t *definition = settings->definition;
     const json_t *command = json_object_get(definition, "command");
     const char *url = json_object_get_string(definition, "url");
 
     *ret_key = "command";
-    if (command && server_settings_read_command(settings, command, err) < 0)
+    if (command && server_settings_read_command(settings, command, folder, err) < 0)
         return -1;
     *ret_key = "environment";
     settings->variables =
@@ -137,17 +131,18 @@ static void server_settings_read_rules(struct server_settings *settings)
 }
 
 struct server_settings *server_settings_new(const char *name, const json_t *definition,
-                                            const char *folder, const char **ret_key,
-                                            struct error *err)
+                                            const struct server_surroundings *around,
+                                            const char **ret_key, struct error *err)
 {
     struct server_settings *settings = NEW(struct server_settings);
 
     settings->references = 1;
     settings->name = memory_copy_string(name);
     settings->definition = json_deep_copy(definition);
-    settings->directory = memory_copy_string(folder);
+    settings->directory = memory_copy_string(around->start);
+    settings->path = memory_copy_string(around->path);
     server_settings_read_rules(settings);
-    if (server_settings_read_place(settings, ret_key, err) == 0)
+    if (server_settings_read_place(settings, around->folder, ret_key, err) == 0)
         return settings;
     server_settings_unref(settings);
     return NULL;
@@ -178,6 +173,7 @@ void server_settings_unref(struct server_settings *settings)
     secrets_deinit(&settings->secrets);
     json_decref(settings->definition);
     free(settings->directory);
+    free(settings->path);
     free(settings->socket);
     free(settings->url);
     free(settings->name);
@@ -188,7 +184,7 @@ void server_settings_unref(struct server_settings *settings)
 bool server_settings_are_equal(const struct server_settings *a, const struct server_settings *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->directory, b->directory) == 0 &&
-           json_equal(a->definition, b->definition);
+           strcmp(a->path, b->path) == 0 && json_equal(a->definition, b->definition);
 }
 
 /* The rules */

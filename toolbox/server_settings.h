@@ -23,6 +23,7 @@ struct server_settings {
     char **command;   /* of a server over stdio, NULL-terminated; or NULL; owned, as all below */
     char **variables; /* NAME=VALUE, which `command` gets beside its own */
     char *directory;  /* absolute: where `command` begins */
+    char *path;       /* the folders in which it is looked for, and its variable PATH */
     char *url;        /* of a server over HTTP; or NULL */
     char *socket;     /* the path of the Unix socket that leads to `url`; or NULL */
     char **headers;   /* "Name: value" */
@@ -37,11 +38,18 @@ struct server_settings {
     bool any_isolation;        /* scripts without isolation may call it, though it has secrets */
 };
 
-/* DEFINITION is valid by its schema. FOLDER: where relative paths begin. NULL with ERR, and the
- * member to blame in *RET_KEY (static storage, or NULL). */
+/* The surroundings of programs. Borrowed. */
+struct server_surroundings {
+    const char *start;  /* absolute: where they begin */
+    const char *folder; /* absolute: where relative paths of their commands begin */
+    const char *path;   /* absolute folders: their PATH */
+};
+
+/* DEFINITION is valid by its schema. NULL with ERR, and the member to blame in *RET_KEY (static
+ * storage, or NULL). */
 struct server_settings *server_settings_new(const char *name, const json_t *definition,
-                                            const char *folder, const char **ret_key,
-                                            struct error *err);
+                                            const struct server_surroundings *around,
+                                            const char **ret_key, struct error *err);
 struct server_settings *server_settings_ref(struct server_settings *settings);
 void server_settings_unref(struct server_settings *settings);
 

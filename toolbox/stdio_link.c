@@ -36,9 +36,12 @@ struct stdio_link {
     struct ev_loop *loop;          /* borrowed */
     const struct secrets *secrets; /* borrowed */
     char *name;                    /* owned */
+    char *start;                   /* owned: the folder in which its program began */
+    char *lack;                    /* owned: a folder of PATH that its program lacks; or NULL */
     struct process process;
     bool has_ended; /* the tree is gone */
     bool is_broken; /* the listener knows */
+    bool is_heard;  /* it has sent a message */
     bool is_closed;
     int input; /* owned: the end to write to; -1: closed */
     ev_io writing;
@@ -60,6 +63,8 @@ static void stdio_link_free(struct stdio_link *link)
     line_reader_deinit(&link->reader);
     secret_filter_deinit(&link->filter);
     free(link->name);
+    free(link->start);
+    free(link->lack);
     free(link);
 }
 
@@ -95,6 +100,7 @@ static void stdio_link_take_text(struct stdio_link *link, char *text, size_t len
 
     scan_deinit(&scan);
     secrets_hide(link->secrets, json_object_get(message, "error"));
+    link->is_heard |= message != NULL;
     if (message)
         link->base.listener->message(link->base.listener, message);
     else
@@ -175,21 +181,34 @@ static void stdio_link_on_output(struct process *process, enum process_stream st
 
 /* The end */
 
+/* Says where a program began that has never spoken, as it may have missed a file there. Owned by
+ * the caller. */
+static char *stdio_link_explain_start(const struct stdio_link *link)
+{
+    if (link->is_heard)
+        return memory_copy_string("");
+    return memory_format(" (it began in %s, which is empty: a path from the folder of the "
+                         "configuration begins with ./%s%s%s)",
+                         link->start, link->lack ? "; its PATH lacks " : "",
+                         text_or_none(link->lack), link->lack ? ", where scripts write" : "");
+}
+
 static void stdio_link_explain_end(struct stdio_link *link, const struct process_end *end,
                                    struct error *err)
 {
     const char *said = last_lines_end(&link->said);
+    AUTO_FREE char *where = stdio_link_explain_start(link);
 
     if (end->failure[0])
         error_set(err, ERROR_UNAVAILABLE, "its program cannot be run: %s", end->failure);
     else if (end->out_of_memory)
         error_set(err, ERROR_UNAVAILABLE, "its program needed more memory than it may have");
     else if (end->returncode < 0)
-        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s",
-                  -end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program was killed by signal %d%s%s%s",
+                  -end->returncode, where, *said ? ":\n" : "", said);
     else
-        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s",
-                  end->returncode, *said ? ":\n" : "", said);
+        error_set(err, ERROR_UNAVAILABLE, "its program ended with exit status %d%s%s%s",
+                  end->returncode, where, *said ? ":\n" : "", said);
 }
 
 static void stdio_link_go(struct stdio_link *link)
@@ -321,16 +340,15 @@ static const struct link_ops stdio_link_ops = {
 
 /* The start */
 
-/* The file that NAME means: a path from DIRECTORY on, or a program on PATH. Owned by the caller. */
-static char *stdio_link_find_program(const char *directory, const char *name)
+/* The file that NAME means: a path, or a program in the folders of PATH of SETTINGS. Owned by the
+ * caller. */
+static char *stdio_link_find_program(const struct server_settings *settings, const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *path = settings->path;
 
     if (*name == '/')
         return memory_copy_string(name);
-    if (strchr(name, '/'))
-        return memory_format("%s/%s", directory, name);
-    for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
+    while (*path) {
         const size_t length = strcspn(path, ":");
         AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
 
@@ -341,31 +359,51 @@ static char *stdio_link_find_program(const char *directory, const char *name)
     return NULL;
 }
 
-/* The variables of SETTINGS, and some of this process, as clients of MCP pass them on. The list is
- * owned by the caller, its strings are not. */
-static const char **stdio_link_list_variables(const struct server_settings *settings)
+/* The first folder on the PATH of this process that PATH lacks; or NULL. Owned by the caller. */
+static char *stdio_link_find_lack(const char *path)
 {
-    static const char *const names[] = {"HOME=",  "LANG=", "LC_ALL=", "LOGNAME=", "PATH=",
-                                        "SHELL=", "TERM=", "TMPDIR=", "TZ=",      "USER="};
+    AUTO_FREE char *all = memory_format(":%s:", path);
+    const char *rest = text_or_none(getenv("PATH"));
+
+    while (*rest) {
+        const size_t length = strcspn(rest, ":");
+        AUTO_FREE char *part = memory_format(":%.*s:", (int)length, rest);
+
+        if (*rest == '/' && !strstr(all, part))
+            return memory_format("%.*s", (int)length, rest);
+        rest += length + (rest[length] == ':');
+    }
+    return NULL;
+}
+
+/* The variables of SETTINGS, PATH, which is VARIABLE, and some of this process, as clients of MCP
+ * pass them on. The list is owned by the caller, its strings are not. */
+static const char **stdio_link_list_variables(const struct server_settings *settings,
+                                              const char *variable)
+{
+    static const char *const names[] = {
+        "HOME=", "LANG=", "LC_ALL=", "LOGNAME=", "SHELL=", "TERM=", "TMPDIR=", "TZ=", "USER="};
     size_t count = 0;
     const char **list;
 
     while (settings->variables[count])
         count++;
-    list = memory_new(count + ARRAY_SIZE(names) + 1, sizeof *list);
+    list = memory_new(count + ARRAY_SIZE(names) + 2, sizeof *list);
     memcpy(list, settings->variables, count * sizeof *list);
-    for (char **variable = environ; *variable; variable++)
+    list[count++] = variable;
+    for (char **inherited = environ; *inherited; inherited++)
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-            if (text_starts_with(*variable, names[i]))
-                list[count++] = *variable;
+            if (text_starts_with(*inherited, names[i]))
+                list[count++] = *inherited;
     return list;
 }
 
 static int stdio_link_start(struct stdio_link *link, struct process_host *host,
                             const struct server_settings *settings, int input, struct error *err)
 {
-    AUTO_FREE char *program = stdio_link_find_program(settings->directory, settings->command[0]);
-    AUTO_FREE const char **variables = stdio_link_list_variables(settings);
+    AUTO_FREE char *program = stdio_link_find_program(settings, settings->command[0]);
+    AUTO_FREE char *variable = memory_format("PATH=%s", settings->path);
+    AUTO_FREE const char **variables = stdio_link_list_variables(settings, variable);
     char *first = settings->command[0];
     int ret;
 
@@ -396,6 +434,8 @@ static struct stdio_link *stdio_link_new(struct ev_loop *loop,
     link->loop = loop;
     link->secrets = &settings->secrets;
     link->name = memory_copy_string(settings->name);
+    link->start = memory_copy_string(settings->directory);
+    link->lack = stdio_link_find_lack(settings->path);
     link->process.output = stdio_link_on_output;
     link->process.ended = stdio_link_on_ended;
     link->said.said = stdio_link_on_said;

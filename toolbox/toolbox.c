@@ -66,9 +66,10 @@ void toolbox_plan_free(struct toolbox_plan *plan)
 }
 
 int toolbox_plan_add(struct toolbox_plan *plan, const char *name, const json_t *definition,
-                     const char *folder, const char **ret_key, struct error *err)
+                     const struct server_surroundings *around, const char **ret_key,
+                     struct error *err)
 {
-    struct server_settings *settings = server_settings_new(name, definition, folder, ret_key, err);
+    struct server_settings *settings = server_settings_new(name, definition, around, ret_key, err);
     struct toolbox_entry *entry;
 
     if (!settings)

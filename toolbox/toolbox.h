@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 struct process_host;
+struct server_surroundings;
 struct tool_survey;
 struct toolbox;
 
@@ -25,7 +26,8 @@ void toolbox_plan_free(struct toolbox_plan *plan);
 
 /* Adds the server NAME; see server_settings_new. */
 int toolbox_plan_add(struct toolbox_plan *plan, const char *name, const json_t *definition,
-                     const char *folder, const char **ret_key, struct error *err);
+                     const struct server_surroundings *around, const char **ret_key,
+                     struct error *err);
 
 struct toolbox_settings {
     struct ev_loop *loop;      /* borrowed, as all */

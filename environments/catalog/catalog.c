@@ -21,12 +21,15 @@
 
 struct catalog {
     struct catalog_settings settings;
-    char *state;                       /* owned; `settings` points to it */
-    char *container_init;              /* the same */
-    char *proxy;                       /* the same */
-    char *directory;                   /* owned */
-    struct script_places written;      /* by scripts of all environments */
-    struct environment **environments; /* owned, with its members */
+    char *state;                          /* owned; `settings` points to it */
+    char *container_init;                 /* the same */
+    char *proxy;                          /* the same */
+    char *directory;                      /* owned */
+    struct script_places written;         /* by scripts of all environments */
+    struct script_places kept;            /* see catalog_protect() */
+    struct script_places guarded;         /* see catalog_guard() */
+    struct script_places guarded_folders; /* the same */
+    struct environment **environments;    /* owned, with its members */
     size_t count;
     struct venv_sweep sweep;      /* removes what a killed server has left of venvs */
     struct retirement retirement; /* of environments that another configuration has replaced */
@@ -81,7 +84,40 @@ static void catalog_find_written(struct catalog *catalog)
                           (const char *const *)environment->settings.sandbox.write);
         memory_free_strings(own);
         environment->written = &catalog->written;
+        environment->kept = &catalog->kept;
     }
+}
+
+void catalog_protect(struct catalog *catalog, const char *const *paths)
+{
+    script_places_deinit(&catalog->kept);
+    script_places_add(&catalog->kept, paths);
+}
+
+static bool catalog_keeps_path(const struct catalog *catalog, const char *path)
+{
+    for (char *const *kept = catalog->kept.paths; kept && *kept; kept++)
+        if (strcmp(*kept, path) == 0)
+            return true;
+    return false;
+}
+
+const char *catalog_find_unkept(const struct catalog *catalog, const struct catalog *next)
+{
+    for (char *const *path = next->kept.paths; path && *path; path++)
+        if (!catalog_keeps_path(catalog, *path))
+            return *path;
+    return NULL;
+}
+
+void catalog_guard(struct catalog *catalog, struct script_places *paths,
+                   struct script_places *folders)
+{
+    script_places_deinit(&catalog->guarded);
+    script_places_deinit(&catalog->guarded_folders);
+    catalog->guarded = *paths;
+    catalog->guarded_folders = *folders;
+    *paths = *folders = (struct script_places){0};
 }
 
 void catalog_work_in(struct catalog *catalog, const char *directory)
@@ -159,6 +195,9 @@ void catalog_free(struct catalog *catalog)
     free(catalog->proxy);
     free(catalog->directory);
     script_places_deinit(&catalog->written);
+    script_places_deinit(&catalog->kept);
+    script_places_deinit(&catalog->guarded);
+    script_places_deinit(&catalog->guarded_folders);
     free(catalog);
 }
 
@@ -280,6 +319,7 @@ static struct environment_recipe catalog_recipe(const struct catalog *catalog, c
         .container_init = catalog->settings.container_init,
         .proxy = catalog->settings.proxy,
         .written = &catalog->written,
+        .kept = &catalog->kept,
         .nodes = catalog->settings.nodes,
     };
 }
@@ -400,6 +440,10 @@ void catalog_replace(struct catalog *catalog, struct catalog *next)
     for (size_t i = 0; i < catalog->count; i++)
         if (catalog->environments[i])
             catalog_retire(catalog, STEAL_PTR(catalog->environments[i]));
+    catalog_guard(catalog, &next->guarded, &next->guarded_folders);
+    script_places_deinit(&catalog->kept);
+    catalog->kept = next->kept;
+    next->kept = (struct script_places){0};
     next->environments = catalog->environments;
     next->count = catalog->count;
     catalog->environments = environments;
@@ -551,7 +595,12 @@ struct environment *catalog_define(struct catalog *catalog, const char *owner,
                                    const json_t *definition, const struct caller_rules *rules,
                                    struct error *err)
 {
-    const struct exposure_writers configured = {catalog->environments, catalog->count};
+    const struct exposure_writers configured = {
+        .environments = catalog->environments,
+        .count = catalog->count,
+        .guarded = catalog->guarded.paths,
+        .guarded_folders = catalog->guarded_folders.paths,
+    };
     struct environment *environment =
         catalog_settle_definition(catalog, owner, definition, rules, err);
 

@@ -33,6 +33,19 @@ const struct catalog_settings *catalog_settings(const struct catalog *catalog);
 /* From now on all scripts work in DIRECTORY, a real path. */
 void catalog_work_in(struct catalog *catalog, const char *directory);
 
+/* Scripts only read PATHS, NULL-terminated or NULL, which lie directly in that directory. They take
+ * the place of earlier ones. */
+void catalog_protect(struct catalog *catalog, const char *const *paths);
+
+/* A path that is protected from scripts of NEXT, but not in CATALOG; or NULL. Borrowed. */
+const char *catalog_find_unkept(const struct catalog *catalog, const struct catalog *next);
+
+/* No environment that a call defines can change PATHS, real ones, which the server executes or
+ * reads, or which lead there; nor what lies below FOLDERS. They are taken, and take the place of
+ * earlier ones. */
+void catalog_guard(struct catalog *catalog, struct script_places *paths,
+                   struct script_places *folders);
+
 /* The server has started; see environment_begin. */
 void catalog_begin(struct catalog *catalog);
 

@@ -1,10 +1,12 @@
 #include "environments/catalog/exposure.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "environments/environment.h"
 #include "environments/interpreter/python_places.h"
+#include "environments/packages/packages_definition.h"
 #include "environments/python_origins.h"
 #include "environments/real_path.h"
 
@@ -144,6 +146,46 @@ static int exposure_check_writes(const struct environment *environment,
     return ret;
 }
 
+/* Finds a guarded path of WRITERS that scripts in PLACE could change, or NULL. */
+static const char *exposure_find_guarded(const struct exposure_writers *writers, const char *place)
+{
+    for (char *const *path = writers->guarded; path && *path; path++)
+        if (real_path_holds(place, *path))
+            return *path;
+    return exposure_find(writers->guarded_folders, place);
+}
+
+/* PLACE is that of KEY of a definition. */
+static int exposure_check_guarded(const char *key, const char *place,
+                                  const struct exposure_writers *writers, struct error *err)
+{
+    const char *path = exposure_find_guarded(writers, place);
+
+    if (!path)
+        return 0;
+    return error_set(err, ERROR_INVALID_ARGUMENTS,
+                     "environment_definition.%s: scripts could change what the server itself "
+                     "executes or reads (%s); name another place",
+                     key, path);
+}
+
+/* Neither scripts of ENVIRONMENT nor what is installed for them changes the server. */
+static int exposure_check_server(const struct environment *environment,
+                                 const struct exposure_writers *writers, struct error *err)
+{
+    const struct packages_definition packages = packages_definition_read(environment->definition);
+    const char *venv = packages_definition_names_any(&packages)
+                           ? json_object_get_string(environment->definition, "venv_path")
+                           : NULL;
+    char **written = environment->ops->writes ? environment->ops->writes(environment) : NULL;
+    int ret = venv ? exposure_check_guarded("venv_path", venv, writers, err) : 0;
+
+    for (size_t i = 0; written && written[i] && ret == 0; i++)
+        ret = exposure_check_guarded("volumes", written[i], writers, err);
+    memory_free_strings(written);
+    return ret;
+}
+
 int exposure_check(const struct environment *environment, const struct exposure_writers *writers,
                    struct error *err)
 {
@@ -163,5 +205,7 @@ int exposure_check(const struct environment *environment, const struct exposure_
                             *how == '/' ? ": " : ".", how, writer->name, exposure_machine(writer));
     }
     python_origins_deinit(&sources);
-    return ret == 0 ? exposure_check_writes(environment, writers, err) : -1;
+    if (ret < 0 || exposure_check_writes(environment, writers, err) < 0)
+        return -1;
+    return exposure_check_server(environment, writers, err);
 }

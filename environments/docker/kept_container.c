@@ -88,6 +88,7 @@ void kept_container_free(struct kept_container *container)
     kept_container_remove_streams(container);
     free(container->name);
     free(container->directory);
+    json_decref(container->kept_files);
     close(container->script);
     free(container);
 }

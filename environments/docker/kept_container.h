@@ -47,6 +47,7 @@ struct kept_container {
     bool is_deaf;           /* its inits refuse every go (enum kept_try) */
     char *name;             /* owned */
     char *directory;        /* owned: the working directory that it has */
+    json_t *kept_files;     /* owned: which files its scripts only read there, or NULL */
     int script;             /* owned: the file over script.py in it */
     char *streams;          /* owned: the directory where runs find their streams; or NULL */
     double started_at;      /* monotonic seconds */

@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "environments/docker/kept_container.h"
+#include "environments/docker/order.h"
 #include "environments/docker/site.h"
+#include "environments/interpreter/script_places.h"
 
 #include <assert.h>
 
@@ -40,6 +42,27 @@ static void kept_pool_make_room(struct kept_pool *pool)
         kept_container_free(oldest);
 }
 
+/* Which files scripts only read in their directory now. New reference. */
+static json_t *kept_pool_identities(const struct kept_pool *pool)
+{
+    const struct script_places *kept = pool->site->environment->kept;
+    json_t *identities = json_array();
+
+    for (char *const *path = kept ? kept->paths : NULL; path && *path; path++)
+        json_array_append_new(identities, docker_order_identity(*path));
+    return identities;
+}
+
+/* A mount is gone once another file is renamed over the file below it. Scripts in the container
+ * could write the new file. */
+static bool kept_pool_holds_files(const struct kept_pool *pool,
+                                  const struct kept_container *container)
+{
+    AUTO_JSON json_t *identities = kept_pool_identities(pool);
+
+    return json_equal(identities, container->kept_files);
+}
+
 /* Begins to start a container for REQUEST, whose script READER may read. NULL with ERR. */
 static struct kept_container *kept_pool_add(struct kept_pool *pool,
                                             const struct docker_facts *image,
@@ -56,6 +79,7 @@ static struct kept_container *kept_pool_add(struct kept_pool *pool,
     container = kept_container_new(pool->site, request, reader, err);
     if (!container)
         return NULL;
+    container->kept_files = kept_pool_identities(pool);
     list_append(&pool->containers, &container->link);
     kept_container_start(container, image, mounts);
     return container;
@@ -73,7 +97,8 @@ struct execution *kept_pool_start(struct kept_pool *pool, const struct docker_fa
         error_set(err, ERROR_BUSY, "the container of the working directory is in use");
         return NULL;
     }
-    if (container && !kept_container_lasts(container, request->timeout)) {
+    if (container && !(kept_container_lasts(container, request->timeout) &&
+                       kept_pool_holds_files(pool, container))) {
         kept_container_free(container);
         container = NULL;
     }

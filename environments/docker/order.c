@@ -180,9 +180,7 @@ json_t *docker_order_describe(const struct docker_order *order,
     return docker_order_describe_with(order, container, labels, err);
 }
 
-/* Which file or directory SOURCE is now. A container that has mounted it keeps its inode from being
- * used for another one. New reference. */
-static json_t *docker_order_identity(const char *source)
+json_t *docker_order_identity(const char *source)
 {
     struct stat status;
 

@@ -46,6 +46,10 @@ const uid_t *docker_order_reader(const struct docker_order *order);
 json_t *docker_order_describe(const struct docker_order *order,
                               const struct docker_order_container *container, struct error *err);
 
+/* Which file or directory SOURCE is now. A container that has mounted it keeps its inode from being
+ * used for another one. New reference. */
+json_t *docker_order_identity(const char *source);
+
 /* The description without the properties of one container, and with the inodes that are mounted:
  * orders with equal keys can take each other's containers. New reference; NULL with ERR. */
 json_t *docker_order_key(const struct docker_order *order, struct error *err);

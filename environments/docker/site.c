@@ -8,6 +8,7 @@
 #include "environments/docker/seccomp_profile.h"
 #include "environments/docker/volume.h"
 #include "environments/instance.h"
+#include "environments/interpreter/script_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,19 @@ static void docker_site_add_script(json_t *mounts, const struct execution_reques
     json_array_append_new(mounts, docker_mount(request->code_file, script, false));
 }
 
+/* Lays the entries of DIRECTORY that scripts only read over the workspace. */
+static void docker_site_add_kept(const struct docker_site *site, json_t *mounts,
+                                 const char *directory)
+{
+    const struct script_places *kept = site->environment->kept;
+
+    for (char *const *path = kept ? kept->paths : NULL; path && *path; path++) {
+        AUTO_FREE char *target = memory_format(DOCKER_WORKSPACE "%s", *path + strlen(directory));
+
+        json_array_append_new(mounts, docker_mount(*path, target, false));
+    }
+}
+
 json_t *docker_site_mounts(const struct docker_site *site, const struct execution_request *request,
                            struct error *err)
 {
@@ -210,6 +224,7 @@ json_t *docker_site_mounts(const struct docker_site *site, const struct executio
 
     if (add_volumes(site, mounts, err) < 0)
         return NULL;
+    docker_site_add_kept(site, mounts, request->directory);
     docker_site_add_script(mounts, request);
     return json_incref(mounts);
 }

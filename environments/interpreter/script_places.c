@@ -28,7 +28,7 @@ void script_places_deinit(struct script_places *places)
 }
 
 /* True for real paths, of which INNER may be PLACE itself. */
-static bool script_places_hold(const char *place, const char *inner)
+static bool script_place_holds(const char *place, const char *inner)
 {
     const size_t length = strcmp(place, "/") == 0 ? 0 : strlen(place);
 
@@ -39,7 +39,7 @@ static const char *script_places_find(const struct script_places *places, char *
 {
     for (; *way; way++)
         for (char *const *place = places->paths; *place; place++)
-            if (script_places_hold(*place, *way))
+            if (script_place_holds(*place, *way))
                 return *place;
     return NULL;
 }
@@ -55,4 +55,12 @@ const char *script_places_reach(const struct script_places *places, const char *
     found = script_places_find(places, way);
     memory_free_strings(way);
     return found;
+}
+
+bool script_places_hold(const struct script_places *places, const char *path)
+{
+    for (char *const *place = places ? places->paths : NULL; place && *place; place++)
+        if (script_place_holds(*place, path))
+            return true;
+    return false;
 }

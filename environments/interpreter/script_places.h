@@ -15,3 +15,6 @@ void script_places_deinit(struct script_places *places);
 /* The place of PLACES that PATH lies in or leads through, by a link that lies there or leads there.
  * PATH may be missing. Borrowed; NULL: none. PLACES may be NULL. */
 const char *script_places_reach(const struct script_places *places, const char *path);
+
+/* True if PATH is one of PLACES or lies in one, by its name alone. PLACES may be NULL. */
+bool script_places_hold(const struct script_places *places, const char *path);

@@ -110,7 +110,7 @@ char *search_path_without(const char *directory, const struct script_places *pla
         const size_t length = strcspn(rest, ":");
         AUTO_FREE char *part = memory_format("%.*s", (int)length, rest);
 
-        if (*part == '/' && !search_path_lies_in(part, directory) &&
+        if (*part == '/' && !(directory && search_path_lies_in(part, directory)) &&
             !script_places_reach(places, part)) {
             AUTO_FREE char *before = kept;
 

@@ -25,8 +25,8 @@ char *search_path_find_with_last(const char *name, size_t position, const char *
 char *search_path_find_outside(const char *name, const char *directory,
                                const struct script_places *places);
 
-/* Returns PATH without what lies in DIRECTORY or is reached through one of PLACES, which may be
- * NULL. Owned by the caller. */
+/* Returns the absolute folders of PATH, but for what lies in DIRECTORY or is reached through one of
+ * PLACES; both may be NULL. Owned by the caller. */
 char *search_path_without(const char *directory, const struct script_places *places);
 
 /* True if PATH is DIRECTORY or lies in it, by where links lead. */

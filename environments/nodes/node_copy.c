@@ -150,6 +150,7 @@ static void node_copy_begin_return(struct node_copy *copy)
     node_receiving_init(&copy->receiving, copy->directory,
                         (sent ? directory_listing_size(sent) : 0) + copy->growth);
     copy->receiving.sent = sent;
+    copy->receiving.kept = copy->kept;
     copy->has_received = false;
     copy->is_returning = true;
     copy->returns++;

@@ -15,6 +15,7 @@ struct node_copy {
     struct node_stay *stay;                 /* borrowed */
     size_t *credit;                         /* borrowed; see node_sending */
     uint64_t growth;                        /* bytes by which files may grow there */
+    char *const *kept;                      /* borrowed: see node_receiving */
     void (*listed)(struct node_copy *copy); /* node_copy_go() is to be called */
     void (*sent)(struct node_copy *copy);   /* the node has all */
     void (*failed)(struct node_copy *copy,

@@ -6,6 +6,8 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/text.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/nodes/node_copy.h"
 
 #include <errno.h>
@@ -27,6 +29,7 @@ struct node_execution {
     char *code;                    /* the same; or NULL */
     bool is_laid_over;             /* the code, over the script */
     char *owner;                   /* owned; or NULL */
+    char **kept;                   /* owned: see node_request; or NULL */
     size_t code_length;
     json_t *title; /* owned: the name of its node; or NULL */
     size_t taken;  /* bytes of output for which no credit was given back */
@@ -71,6 +74,7 @@ static void node_execution_free(struct node_execution *run)
     json_decref(run->end);
     free(run->code);
     free(run->owner);
+    memory_free_strings(run->kept);
     free(run->failure);
     free(run);
 }
@@ -477,6 +481,24 @@ static int node_execution_take_input(struct node_execution *run, int input, stru
     return 0;
 }
 
+/* A reload may change what the environment keeps. */
+static void node_execution_take_kept(struct node_execution *run,
+                                     const struct execution_request *request)
+{
+    const struct script_places *kept = run->node->environment.kept;
+    AUTO_FREE char *around = memory_format("%s/", request->directory);
+    char *const *paths = kept && request->isolation != ISOLATION_NONE ? kept->paths : NULL;
+    size_t count = 0;
+
+    for (char *const *path = paths; path && *path; path++) {
+        if (!text_starts_with(*path, around))
+            continue;
+        run->kept = memory_resize(run->kept, (count + 2) * sizeof *run->kept);
+        run->kept[count++] = memory_copy_string(*path + strlen(around));
+        run->kept[count] = NULL;
+    }
+}
+
 static int node_execution_take_directory(struct node_execution *run,
                                          const struct execution_request *request, struct error *err)
 {
@@ -486,6 +508,7 @@ static int node_execution_take_directory(struct node_execution *run,
     run->copy.stay = &run->stay;
     run->copy.credit = &run->credit;
     run->copy.growth = run->node->environment.settings.disk;
+    run->copy.kept = run->kept;
     run->copy.listed = node_execution_on_listed;
     run->copy.sent = node_execution_on_sent;
     run->copy.failed = node_execution_on_copy_failed;
@@ -503,7 +526,7 @@ static void node_execution_take_code(struct node_execution *run,
     run->code = memory_new(run->code_length + 1, 1);
     if (code)
         memcpy(run->code, code, run->code_length);
-    run->request = node_request_write(request, run->node->number,
+    run->request = node_request_write(request, run->kept, run->node->number,
                                       node_pool_has_copies(pool) ||
                                           node_pool_has_tried(pool, request->directory));
 }
@@ -542,6 +565,7 @@ struct execution *node_execution_start(struct node_environment *node,
 {
     struct node_execution *run = node_execution_new(node, listener);
 
+    node_execution_take_kept(run, request);
     if (node_execution_take_input(run, request->input, err) < 0 ||
         node_execution_take_directory(run, request, err) < 0) {
         node_execution_free(run);

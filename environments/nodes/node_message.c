@@ -84,8 +84,8 @@ const char *node_request_code(const struct execution_request *request, size_t *r
     return NULL;
 }
 
-json_t *node_request_write(const struct execution_request *request, uint32_t environment,
-                           bool is_tried)
+json_t *node_request_write(const struct execution_request *request, char *const *kept,
+                           uint32_t environment, bool is_tried)
 {
     json_t *message = json_object();
     struct stat status;
@@ -108,6 +108,7 @@ json_t *node_request_write(const struct execution_request *request, uint32_t env
         json_object_set_new(message, "kernel", json_string(request->kernel));
     json_object_set_new(message, "variables", node_strings_write(request->variables));
     json_object_set_new(message, "arguments", node_strings_write(request->arguments));
+    json_object_set_new(message, "kept", node_strings_write((const char *const *)kept));
     json_object_set_new(message, "isolation", json_integer(request->isolation));
     if (request->imports)
         json_object_set(message, "imports", (json_t *)request->imports);
@@ -124,6 +125,7 @@ bool node_request_read(struct node_request *ret, json_t *message)
         .message = message,
         .variables = node_strings(message, "variables"),
         .arguments = node_strings(message, "arguments"),
+        .kept = node_strings(message, "kept"),
         .environment = node_count(message, "environment"),
         .code_length = node_count(message, "code_length"),
         .is_program = node_flag(message, "is_program"),
@@ -153,6 +155,7 @@ void node_request_deinit(struct node_request *request)
 {
     memory_free_strings(request->variables);
     memory_free_strings(request->arguments);
+    memory_free_strings(request->kept);
     json_decref(request->message);
     *request = (struct node_request){0};
 }

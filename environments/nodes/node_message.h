@@ -14,6 +14,8 @@ struct node_request {
     json_t *message;                  /* owned */
     char **variables;                 /* owned; or NULL */
     char **arguments;                 /* owned; or NULL */
+    char **kept;                      /* owned: entries of its directory, by their names, which
+                                         scripts only read; or NULL */
     struct execution_request request; /* borrows from them; without descriptors and code */
     uint32_t environment;
     size_t code_length; /* of its code or program, which follows */
@@ -27,10 +29,10 @@ struct node_request {
     uint64_t copy_limit;   /* ... and so many bytes of files may go back */
 };
 
-/* REQUEST for ENVIRONMENT. IS_TRIED: its directory lies where a node has looked for the server's
- * files already. New reference. */
-json_t *node_request_write(const struct execution_request *request, uint32_t environment,
-                           bool is_tried);
+/* REQUEST for ENVIRONMENT, which only reads KEPT (see above). IS_TRIED: its directory lies where a
+ * node has looked for the server's files already. New reference. */
+json_t *node_request_write(const struct execution_request *request, char *const *kept,
+                           uint32_t environment, bool is_tried);
 
 /* MESSAGE is taken. False when it is none. */
 bool node_request_read(struct node_request *ret, json_t *message);

@@ -35,6 +35,18 @@ static void node_receiving_skip(struct node_receiving *receiving, const char *pa
     node_skips_add(&receiving->skips, path, err->number ? strerror(err->number) : err->message);
 }
 
+/* Fails for a path that scripts only read. */
+static int node_receiving_check(const struct node_receiving *receiving, const char *path,
+                                struct error *err)
+{
+    const size_t length = strcspn(path, "/");
+
+    for (char *const *name = receiving->kept; name && *name; name++)
+        if (strlen(*name) == length && strncmp(*name, path, length) == 0)
+            return error_set(err, ERROR_UNAVAILABLE, "scripts only read it");
+    return 0;
+}
+
 /* The other end names each folder before what is in it, but it may be gone here since. */
 static int node_receiving_open_parent(struct node_receiving *receiving, const char *path,
                                       const char **ret_name, struct error *err)
@@ -42,10 +54,13 @@ static int node_receiving_open_parent(struct node_receiving *receiving, const ch
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *above =
         memory_format("%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    const int parent = untrusted_open_directory(receiving->directory, above, err);
     unsigned missing = 0;
+    int parent;
 
+    if (node_receiving_check(receiving, path, err) < 0)
+        return -1;
     *ret_name = slash ? slash + 1 : path;
+    parent = untrusted_open_directory(receiving->directory, above, err);
     if (parent >= 0 || err->number != ENOENT)
         return parent;
     for (const char *place = path; *place; place++)
@@ -213,9 +228,13 @@ static bool node_receiving_remove(const struct node_receiving *receiving, const 
 static int node_receiving_take_loss(struct node_receiving *receiving, const char *path,
                                     struct error *err)
 {
+    struct error fault = ERROR_INIT;
+
     if (node_entry_check_path(path, err) < 0)
         return -1;
-    if (!node_receiving_remove(receiving, path))
+    if (node_receiving_check(receiving, path, &fault) < 0)
+        node_receiving_skip(receiving, path, &fault);
+    else if (!node_receiving_remove(receiving, path))
         node_skips_add(&receiving->skips, path, "removed there; it has changed here, and stays");
     return 0;
 }

@@ -2,7 +2,8 @@
  *
  * The other end is not trusted, nor is what scripts have made of the directory. A path leads down
  * from the directory, through no link; a file gets its name when it is whole; all files together
- * have a limit; what was removed there is removed here only if it is as it was sent. */
+ * have a limit; what was removed there is removed here only if it is as it was sent. A file
+ * that scripts only read stays as it is. */
 #pragma once
 
 #include "environments/nodes/node_entry.h"
@@ -16,6 +17,7 @@ struct node_receiving {
     unsigned entries; /* entries that may still come */
     unsigned folders; /* that may still be made because the other end has not named them */
     const struct directory_listing *sent; /* borrowed: what may be removed; or NULL */
+    char *const *kept; /* borrowed: names in the directory, which stay as they are; or NULL */
     struct node_skips skips;
 
     /* Private. */

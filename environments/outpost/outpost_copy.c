@@ -24,12 +24,14 @@ static void outpost_copy_on_founded(struct directory_watch *watch)
     copy->ready(copy);
 }
 
-/* Files that are here before the code do not count as growth. */
+/* Files that are here before the code do not count as growth, and it finds what it only reads as it
+ * is then. */
 static void outpost_copy_be_ready(struct outpost_copy *copy)
 {
     const bool is_first = !copy->is_watched;
 
     copy->is_watched = true;
+    copy->receiving.kept = copy->kept;
     if (!is_first || directory_watch_begin(&copy->watch, &copy->claim, NULL) == OUTCOME_READY)
         copy->ready(copy);
 }
@@ -185,6 +187,7 @@ int outpost_copy_open(struct outpost_copy *copy, struct workplace *workplace,
         .founded = outpost_copy_on_founded,
         .exceeded = outpost_copy_on_exceeded,
     };
+    copy->kept = request->kept;
     ev_timer_init(&copy->over, outpost_copy_on_over, 0., 0.);
     node_sending_init(&copy->sending);
     node_receiving_init(&copy->receiving, working_directory_fd(copy->directory), UINT64_MAX);

@@ -29,6 +29,7 @@ struct outpost_copy {
     bool is_watched;
     struct node_sending sending;
     struct node_receiving receiving;
+    char *const *kept; /* borrowed from the request: what scripts only read */
     bool has_received; /* since the server has had what is here */
     bool is_noting;
     ev_timer over; /* tells `returned` from the loop */

@@ -1,8 +1,10 @@
 /* The environments of the server, each in a catalog of its own. */
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/catalog/catalog.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/outpost/outpost_private.h"
 
 #include <stdlib.h>
@@ -14,20 +16,41 @@ struct outpost_place {
     char *fault;             /* ... owned: why it cannot be had here */
 };
 
-struct environment *outpost_place_find(const struct outpost *outpost, uint32_t number,
-                                       struct error *err)
+static const struct outpost_place *outpost_place_at(const struct outpost *outpost, uint32_t number)
 {
     LIST_FOR_EACH (&outpost->places, link) {
         const struct outpost_place *place = CONTAINER_OF(link, struct outpost_place, link);
 
-        if (place->number == number && place->catalog)
-            return catalog_at(place->catalog, 0);
         if (place->number == number)
-            error_set(err, ERROR_UNAVAILABLE, "%s", place->fault);
+            return place;
     }
-    if (err->code == ERROR_NONE)
-        error_set(err, ERROR_UNAVAILABLE, "the node was not told about the environment");
     return NULL;
+}
+
+struct environment *outpost_place_find(const struct outpost *outpost, uint32_t number,
+                                       struct error *err)
+{
+    const struct outpost_place *place = outpost_place_at(outpost, number);
+
+    if (place && place->catalog)
+        return catalog_at(place->catalog, 0);
+    error_set(err, ERROR_UNAVAILABLE, "%s",
+              place ? place->fault : "the node was not told about the environment");
+    return NULL;
+}
+
+void outpost_place_keep(const struct outpost *outpost, uint32_t number, const char *directory,
+                        char *const *names)
+{
+    const struct outpost_place *place = outpost_place_at(outpost, number);
+    AUTO(script_places_deinit) struct script_places kept = {0};
+
+    for (; names && *names; names++) {
+        AUTO_FREE char *path = memory_format("%s/%s", directory, *names);
+
+        script_places_add(&kept, (const char *const[]){path, NULL});
+    }
+    catalog_protect(place->catalog, (const char *const *)kept.paths);
 }
 
 static struct catalog *outpost_place_make(const struct outpost *outpost, const char *name,

@@ -31,6 +31,10 @@ void outpost_place_add(struct outpost *outpost, const json_t *message);
 struct environment *outpost_place_find(const struct outpost *outpost, uint32_t number,
                                        struct error *err);
 
+/* From now on its scripts, which work in DIRECTORY, only read the entries NAMES there. */
+void outpost_place_keep(const struct outpost *outpost, uint32_t number, const char *directory,
+                        char *const *names);
+
 /* OWN, the variables of an execution in ENVIRONMENT, behind those that tell which GPUs are this
  * job's, unless the operator has set them. For memory_free_strings. */
 char **outpost_variables_new(const struct environment *environment, const char *const *own);

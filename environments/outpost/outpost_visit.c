@@ -461,6 +461,7 @@ static int outpost_visit_execute(struct outpost_visit *visit, struct error *err)
     if (visit->request.is_recurrent && !visit->has_files)
         request.recurrence = &visit->outpost->recurrence;
     outpost_visit_add_code(visit, &request);
+    outpost_place_keep(visit->outpost, visit->number, request.directory, visit->request.kept);
     variables = outpost_variables_new(visit->environment, request.variables);
     request.variables = (const char *const *)variables;
     visit->execution = environment_start(visit->environment, &request, &visit->listener, err);

@@ -424,14 +424,11 @@ bool process_host_has_tried(const struct process_host *host)
     return host_has_tried(host, &(struct tree_wish){0});
 }
 
-/* The kernel tells whether it has Landlock; a root of its own has to be tried. */
-void process_host_try_sandbox(struct process_host *host)
+void process_host_try_root(struct process_host *host)
 {
     const struct tree_wish wish = tree_wish_of(&(struct process_sandbox){0});
     ev_timer bound;
 
-    if (landlock_can_hold_files())
-        return;
     host_use(host, host_kind_of(host, &wish));
     host_refill(host);
     ev_timer_init(&bound, host_on_tried, TRY_SECONDS, 0.);
@@ -439,6 +436,13 @@ void process_host_try_sandbox(struct process_host *host)
     while (ev_is_active(&bound) && !host_has_tried(host, &wish))
         ev_run(host->settings.loop, EVRUN_ONCE);
     ev_timer_stop(host->settings.loop, &bound);
+}
+
+/* The kernel tells whether it has Landlock; a root of its own has to be tried. */
+void process_host_try_sandbox(struct process_host *host)
+{
+    if (!landlock_can_hold_files())
+        process_host_try_root(host);
 }
 
 double process_host_cpus(const struct process_host *host)

@@ -63,6 +63,9 @@ bool process_host_has_sandbox(struct process_host *host, const struct process_sa
  * loop for a moment. */
 void process_host_try_sandbox(struct process_host *host);
 
+/* The same for a root of its own. */
+void process_host_try_root(struct process_host *host);
+
 /* False as long as nothing is known of this machine: its first spare is being prepared. */
 bool process_host_has_tried(const struct process_host *host);
 

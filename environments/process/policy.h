@@ -42,6 +42,8 @@ struct process_sandbox {
                       SANDBOX_PROXY_PORT of the loopback of the process's own network. Without that
                       network the process is refused */
     bool required; /* the process is refused if a layer is absent */
+    bool keeps;    /* paths of `read` lie in paths of `write`. File rules cannot hold them there, so
+                      the process is refused without a root of its own */
 };
 
 enum { SANDBOX_PROXY_PORT = 3128 };

@@ -31,7 +31,7 @@ struct tree_wish tree_wish_of(const struct process_sandbox *sandbox)
     return (struct tree_wish){
         .sandbox = LAYERS_OF_SANDBOX & ~(sandbox->network * (unsigned)LAYER_NETWORK),
         .all = sandbox->required,
-        .needed = sandbox->outlet > 0 ? LAYER_NETWORK : 0,
+        .needed = (sandbox->outlet > 0 ? LAYER_NETWORK : 0U) | (sandbox->keeps ? LAYER_ROOT : 0U),
     };
 }
 

@@ -153,7 +153,8 @@ class Process(Lines):
 
     def _hand_over(self, config: Mapping[str, Any]) -> str:
         """JSON is YAML. The file stays as long as the server, which may read it again. It has no name: scripts may be
-        able to change what lies where temporary files do. Only a command, which may close descriptors, gets one."""
+        able to change what lies where temporary files do. Only a command, which may close descriptors, gets one, in a
+        folder of its own, which scripts that work among temporary files only read."""
         import tempfile
         text = json.dumps(config, ensure_ascii=False, default=os.fspath)
         if self._command is None:
@@ -161,7 +162,8 @@ class Process(Lines):
             os.fchmod(descriptor, stat.S_IRUSR | stat.S_IWUSR)
             self._config_path = f"/proc/self/fd/{descriptor}"
         else:
-            descriptor, self._config_path = tempfile.mkstemp(prefix="pyexecd-", suffix=".yaml")
+            self._config_path = os.path.join(tempfile.mkdtemp(prefix="pyexecd-"), "pyexecd.yaml")
+            descriptor = os.open(self._config_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR)
         with open(descriptor, "w", encoding="utf-8", closefd=self._config_descriptor is None) as file:
             file.write(text)
         return self._config_path
@@ -172,6 +174,7 @@ class Process(Lines):
         elif self._config_path:
             with contextlib.suppress(OSError):
                 os.unlink(self._config_path)
+                os.rmdir(os.path.dirname(self._config_path))
         self._config_path = self._config_descriptor = None
 
     def _wait(self, seconds: float) -> None:

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "environments/catalog/catalog.h"
+#include "environments/environment.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/workplace/working_directory.h"
 #include "server/commands/command.h"
 #include "server/commands/options.h"
@@ -151,6 +153,31 @@ static int command_call_invoke(struct command_call *command)
 
 /* Start */
 
+/* Every environment works in DIRECTORY. The call uses a named one, or a new one. */
+static int command_call_work_in(struct service *service, const json_t *arguments,
+                                const char *directory, struct error *err)
+{
+    AUTO(script_places_deinit) struct script_places kept = {0};
+    const char *named = json_object_get_string(arguments, "environment");
+    const char *used = named ? named : service->default_environment;
+    const bool is_defined = json_object_get(arguments, "environment_definition");
+    const char *real;
+
+    if (workplace_lend(service->workplace, directory, NULL, err) < 0)
+        return -1;
+    real = workplace_path(service->workplace);
+    catalog_work_in(service->catalog, real);
+    for (size_t i = 0; i < catalog_count(service->catalog); i++) {
+        const struct environment *environment = catalog_at(service->catalog, i);
+
+        if ((is_defined || !used || strcmp(environment->name, used) == 0) &&
+            service_check_directory(service, environment, real, &kept, err) < 0)
+            return error_prefix(err, "--working-directory");
+    }
+    service_work_in(service, real, &kept);
+    return 0;
+}
+
 static int command_call_open(struct command_call *command, struct config *config)
 {
     const char *addresses[OPTIONS_ADDRESSES + 1] = {0};
@@ -162,10 +189,8 @@ static int command_call_open(struct command_call *command, struct config *config
     command_list_addresses(command->options, config, addresses);
     if (service_open(service, config, SERVICE_KEEP_DIRECTORIES, command_find_start(addresses),
                      err) < 0 ||
-        (directory && workplace_lend(service->workplace, directory, NULL, err) < 0))
+        (directory && command_call_work_in(service, command->call.arguments, directory, err) < 0))
         return -1;
-    if (directory)
-        catalog_work_in(service->catalog, workplace_path(service->workplace));
     command->registry = registry_new();
     command->host = python_host_new(&(struct python_settings){
         .loop = service->loop,

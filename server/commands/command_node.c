@@ -8,8 +8,8 @@
 #include "environments/outpost/outpost.h"
 #include "environments/process/receipt.h"
 #include "server/commands/command.h"
+#include "server/companions.h"
 #include "server/loop.h"
-#include "server/service.h"
 #include "server/state_directory.h"
 #include "server/transport/standard_io.h"
 
@@ -118,10 +118,10 @@ static int command_node_open(struct node_program *program, struct error *err)
     program->instance = instance_new(program->state, err);
     if (!program->instance || standard_io_open(&program->io, &in, &out, err) < 0)
         return -1;
-    program->runner = service_find_companion(SERVICE_RUNNER);
-    program->core = service_find_companion(SERVICE_CORE);
-    program->container_init = service_find_companion(SERVICE_CONTAINER_INIT);
-    program->proxy = service_find_companion(SERVICE_PROXY);
+    program->runner = companions_find(COMPANION_RUNNER);
+    program->core = companions_find(COMPANION_CORE);
+    program->container_init = companions_find(COMPANION_CONTAINER_INIT);
+    program->proxy = companions_find(COMPANION_PROXY);
     program->outpost = outpost_new(
         &(struct outpost_settings){
             .host = {.loop = program->loop,

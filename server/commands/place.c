@@ -6,6 +6,7 @@
 #include "environments/catalog/catalog.h"
 #include "environments/environment.h"
 #include "environments/environment_level.h"
+#include "environments/interpreter/script_places.h"
 #include "environments/real_path.h"
 #include "environments/sandbox_policy.h"
 #include "environments/workplace/working_directory.h"
@@ -61,14 +62,19 @@ static int lend(const struct script_place *place, struct service *service,
                 struct environment *environment, const char *directory, struct error *err)
 {
     AUTO_FREE char *real = realpath(directory, NULL);
+    AUTO(script_places_deinit) struct script_places kept = {0};
     AUTO_FREE char *script = NULL;
 
     catalog_work_in(service->catalog, real);
     environment_work_in(environment, real); /* it may be the script's own */
     script = find_own_script(place->script, directory, environment);
-    if (workplace_lend(service->workplace, directory, script, err) == 0)
+    if ((!real || service_check_directory(service, environment, real, &kept, err) == 0) &&
+        workplace_lend(service->workplace, directory, script, err) == 0) {
+        service_work_in(service, real, &kept);
         return 0;
+    }
     catalog_work_in(service->catalog, workplace_path(service->workplace));
+    environment_work_in(environment, workplace_path(service->workplace));
     return -1;
 }
 

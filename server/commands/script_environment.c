@@ -132,6 +132,8 @@ static struct environment *script_environment_make(const struct options *options
         catalog_define(service->catalog, principal, definition, rules, err);
 
     caller_rules_free(rules);
+    if (options->python)
+        process_host_try_root(service->host);
     if (environment)
         environment->settings.sandbox.holds_python =
             options->python && process_host_receipt(service->host, &all).layers & LAYER_ROOT;

@@ -10,6 +10,7 @@ READERS = {
     "environments/callers/caller_rules.c": JSON,
     "environments/callers/definition_schema.c": f"{JSON}: adds the defaults",
     "environments/catalog/catalog.c": "the variables, and which keys are written",
+    "environments/catalog/exposure.c": "the venv that packages are installed into",
     "environments/catalog/extension.c": f"{JSON}: adds packages of a call to a definition of the configuration",
     "environments/docker/definition.c": ITS_KIND,
     "environments/environment.c": "the kernel, and the modules to preload",
@@ -27,6 +28,7 @@ READERS = {
     "server/configuration/sandbox_checks.c": JSON,
     "server/configuration/tool_checks.c": f"{JSON}: the servers of tools",
     "server/functions_file.c": f"{JSON}: the functions, and their packages",
+    "server/origins.c": f"{JSON}: what the server itself executes or believes",
     "server/service.c": f"{JSON}: puts the definition of the node in",
 }
 

@@ -38,9 +38,9 @@ def without_comments_and_strings(text):
     return COMMENT_OR_STRING.sub(" ", text)
 
 
-# One names the languages of code blocks, which are shells' too, and one prints what completes command lines in a shell.
-# Both start nothing.
-NAMES_SHELLS = ["server/tools/code/block_language.c", "server/commands/command_completions.c"]
+# One names the languages of code blocks, which are shells' too, one prints what completes command lines in a shell, and
+# one knows programs whose first operand is a script. They start nothing.
+NAMES_SHELLS = ["server/tools/code/block_language.c", "server/commands/command_completions.c", "server/command_files.c"]
 
 
 @pytest.mark.parametrize("path", [path for path in program_sources() if str(path) not in NAMES_SHELLS], ids=str)

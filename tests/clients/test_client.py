@@ -844,3 +844,14 @@ def test_other_pythons_can_use_it(tmp_path):
         done = installed.run(other, "-c", code, home=tmp_path, PYTHONPATH=str(python_package.FOLDER),
                              PYEXECD=installed.PYEXECD, PYTHONDONTWRITEBYTECODE="1")
         assert done.stdout.split() == ["42", "42"], done
+
+
+def test_a_script_among_temporary_files_only_reads_the_configuration(tmp_path, monkeypatch):
+    """A command is given it as a file."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    code = "import os\nfor folder, _, names in os.walk('.'):\n    for name in names:\n        try:\n" \
+           "            open(os.path.join(folder, name), 'a')\n        except OSError as error:\n            print(name, error.strerror)\n"
+    with pyexecd.Client(**over_stdio(working_directory=str(tmp_path))) as client:
+        assert "pyexecd.yaml Read-only file system\n" in client.run_python(code).stdout
+    assert not list(tmp_path.glob("pyexecd-*"))

@@ -593,3 +593,36 @@ def test_deleted_files_that_are_open_are_limited(docker_server):
                             "    for _ in range(16): file.write(bytes(1 << 20))\ntime.sleep(100)",
                             arguments={"timeout": 120})
     assert "grew beyond the limit" in (result["error"] or ""), result
+
+
+SPOIL = """
+import os
+for change in (lambda: open("servers/t.py", "a"), lambda: os.remove("servers/t.py"), lambda: os.rename("servers", "x"),
+               lambda: open("servers/new", "w"), lambda: os.chmod("servers", 0o777)):
+    try:
+        change()
+        print("spoilt")
+    except OSError:
+        pass
+open("out", "w").write("1")
+"""
+
+
+@pytest.mark.parametrize("more", [{}, {"keep_container_running": True}, {"start": "warm"}], ids=["cold", "kept", "warm"])
+def test_scripts_only_read_what_the_server_executes_in_their_directory(docker_server, tmp_path, more):
+    """Also when it has been replaced between two calls."""
+    path = tmp_path / "project/servers/t.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("first")
+    config = {"working_directory": str(tmp_path / "project"), "tools": {"t": {"command": ["/usr/bin/python3", str(path)]}}}
+    with docker_server(more, config=config) as server:
+        server.initialize()
+        for text in ("first", "first", "second"):
+            if text == "second":
+                path.parent.rename(tmp_path / "first")
+                path.parent.mkdir()
+                path.write_text(text)
+            result = server.run(SPOIL)
+            assert (result["success"], result["stdout"]) == (True, ""), result
+            assert path.read_text() == text and [each.name for each in path.parent.iterdir()] == ["t.py"]
+    assert (tmp_path / "project/out").read_text() == "1"

@@ -261,6 +261,26 @@ CHANGES = {
     "token behind a seal": [
         ("server/transport/http/http_visit.c", "        problem = http_visit_check_sealed(visit);", "        problem = NULL;"),
     ],
+    "what scripts only read of their directory": [
+        ("server/origin_checks.c", "origin_is_reached(origin, directory) &&", "false &&"),
+    ],
+    "what scripts of a node only read": [
+        ("environments/outpost/outpost_visit.c",
+         "    outpost_place_keep(visit->outpost, visit->number, request.directory, visit->request.kept);\n", ""),
+    ],
+    "what a node does not send back": [
+        ("environments/nodes/node_copy.c", "copy->receiving.kept = copy->kept;", "copy->receiving.kept = NULL;"),
+    ],
+    "files of calls beside what scripts only read": [
+        ("environments/environment.c", "if (script_places_hold(environment->kept, whole))", "if (false)"),
+    ],
+    "own root beside what scripts only read": [
+        ("environments/process/tree.c", "(sandbox->keeps ? LAYER_ROOT : 0U)", "0U"),
+    ],
+    "what a call's environment does not change": [
+        ("environments/catalog/exposure.c", "    if (!path)\n        return 0;\n    return error_set(err, ERROR_INVALID_ARGUMENTS,\n                     \"environment_definition.%s: scripts",
+         "    if (!path || true)\n        return 0;\n    return error_set(err, ERROR_INVALID_ARGUMENTS,\n                     \"environment_definition.%s: scripts"),
+    ],
     "owner of a session of HTTP": [
         ("server/transport/http/http_sessions.c",
          "if (strcmp(session->principal, principal) == 0 && strcmp(session->id, id) == 0) {",
@@ -325,6 +345,16 @@ SHOWN = {
     "one request for a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
     "age of a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
     "token behind a seal": ["integration/test_replicas.py::test_a_wrong_seal_is_refused"],
+    "what scripts only read of their directory": [
+        "integration/test_origins.py::test_a_script_works_in_a_project_and_leaves_its_configuration"],
+    "what scripts of a node only read": [
+        "integration/test_origins.py::test_a_script_on_a_node_works_in_a_project_and_leaves_its_configuration"],
+    "what a node does not send back": ["integration/test_origins.py::test_no_node_changes_the_configuration"],
+    "files of calls beside what scripts only read": ["integration/test_origins.py::test_no_call_has_the_server_write_what_is_kept"],
+    "own root beside what scripts only read": [
+        "integration/test_origins.py::test_a_node_without_namespaces_runs_nothing_beside_a_configuration"],
+    "what a call's environment does not change": [
+        "integration/test_origins.py::test_no_call_defines_an_environment_into_which_a_server_of_tools_leads"],
     "owner of a session of HTTP": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
     "owner of a session": ["integration/test_replicas.py::test_nothing_of_one_client_is_found_by_another"],
     "owner of a task": ["integration/test_tasks.py::test_a_task_of_somebody_else_is_unknown"],

@@ -744,7 +744,8 @@ def test_a_working_directory_that_is_a_file_is_a_fault_of_the_configuration(writ
 def test_a_directory_for_environments_of_different_isolation_has_to_be_confirmed(
         write_config, tmp_path):
     text = (f"environments: {{system: {{type: system}}, box: {{type: docker}}}}\n"
-            f"working_directory: {tmp_path}\n")
+            f"working_directory: {tmp_path}/shared\n")
+    (tmp_path / "shared").mkdir()
     path = write_config(text)
     result = pyexecd("--config", path, "--check-config")
     assert result.returncode == 78

@@ -38,6 +38,15 @@ bool reserve_holds(char *const *paths, const char *path)
     return false;
 }
 
+bool reserve_surrounds(char *const *paths, const char *path)
+{
+    for (; *paths; paths++)
+        if (**paths == CONTROL_WRITE && reserve_is_in(path, *paths + 1) &&
+            strcmp(path, *paths + 1) != 0)
+            return true;
+    return false;
+}
+
 int reserve_open(const char *place)
 {
     return mount("reserve", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,

@@ -133,6 +133,26 @@ static int root_place(int original, const char *path, const struct root_view *vi
     return root_mount(original, S_ISDIR(status.st_mode), path, view);
 }
 
+/* The same where the place is that file itself, which may be gone by now. A link cannot be laid
+ * over it. */
+static int root_lay_over(int original, const char *path, const struct root_view *view)
+{
+    struct stat status;
+    int tree;
+    int ret;
+
+    if (fstat(original, &status) < 0)
+        return -1;
+    if (S_ISLNK(status.st_mode))
+        return 0;
+    tree = root_copy_mount(original, view);
+    if (tree < 0)
+        return -1;
+    ret = root_attach(tree, path);
+    close(tree);
+    return ret;
+}
+
 /* An empty directory without a place. */
 static int root_new_cover(void)
 {
@@ -430,8 +450,10 @@ static int root_show_path(const struct runner_preparation *preparation,
     const char *path = program->paths[number];
     const struct root_view view = root_view_of_path(preparation, path);
 
-    return root_is_kept(program, number) ? reserve_stand_in(number, program)
-                                         : root_place(original, path + 1, &view);
+    if (root_is_kept(program, number))
+        return reserve_stand_in(number, program);
+    return reserve_surrounds(program->paths, path + 1) ? root_lay_over(original, path + 1, &view)
+                                                       : root_place(original, path + 1, &view);
 }
 
 static int root_show_all(const struct runner_preparation *preparation,

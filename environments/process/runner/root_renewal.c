@@ -58,11 +58,14 @@ static void renewal_take(struct renewal *renewal, char **paths)
     }
 }
 
-static void renewal_put_back(const struct renewal *renewal)
+static void renewal_put_back(const struct renewal *renewal, char *const *paths)
 {
     for (size_t i = 0; i < renewal->count; i++) {
-        runner_need(NEED_ALWAYS, root_put(renewal->mounts[i], renewal->paths[i]),
-                    "cannot show a path of the sandbox");
+        const char *path = renewal->paths[i];
+        const int ret = reserve_surrounds(paths, path) ? root_attach(renewal->mounts[i], path)
+                                                       : root_put(renewal->mounts[i], path);
+
+        runner_need(NEED_ALWAYS, ret, "cannot show a path of the sandbox");
         close(renewal->mounts[i]);
     }
 }
@@ -103,6 +106,6 @@ void root_renew(const struct program *program, unsigned layers)
              (unsigned long long)program->run.shared_bytes);
     renewal_mount("tmpfs", "/dev/shm", MS_NODEV | MS_NOEXEC, options);
     renewal_mount("devpts", "/dev/pts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
-    renewal_put_back(&renewal);
+    renewal_put_back(&renewal, program->paths);
     umask(before);
 }

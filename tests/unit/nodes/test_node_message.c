@@ -15,6 +15,7 @@ static void test_a_request_is_read_as_it_was_written(void **state)
 {
     static const char *const variables[] = {"A=1", "B=", NULL};
     static const char *const arguments[] = {"-x", NULL};
+    char kept[] = "pyexecd.yaml";
     AUTO_JSON json_t *imports = json_pack("[s]", "numpy");
     struct recurrence recurrence;
     const struct execution_request request = {
@@ -34,7 +35,8 @@ static void test_a_request_is_read_as_it_was_written(void **state)
     struct node_request read;
 
     (void)state;
-    assert_true(node_request_read(&read, node_request_write(&request, 7, true)));
+    assert_true(node_request_read(
+        &read, node_request_write(&request, (char *const[]){kept, NULL}, 7, true)));
     assert_int_equal(read.environment, 7);
     assert_int_equal(read.code_length, 8);
     assert_true(read.has_text && read.is_recurrent && !read.is_program && !read.has_input);
@@ -43,6 +45,8 @@ static void test_a_request_is_read_as_it_was_written(void **state)
     assert_string_equal(read.request.variables[1], "B=");
     assert_null(read.request.variables[2]);
     assert_string_equal(read.request.arguments[0], "-x");
+    assert_string_equal(read.kept[0], "pyexecd.yaml");
+    assert_null(read.kept[1]);
     assert_int_equal(read.request.isolation, ISOLATION_SANDBOX);
     assert_string_equal(read.request.owner, "somebody");
     assert_true(json_equal(read.request.imports, imports));
@@ -60,10 +64,11 @@ static void test_a_request_without_a_script_has_a_program(void **state)
     (void)state;
     assert_string_equal(node_request_code(&request, &length), "pass");
     assert_int_equal(length, 4);
-    assert_true(node_request_read(&read, node_request_write(&request, 1, true)));
+    assert_true(node_request_read(&read, node_request_write(&request, NULL, 1, true)));
     assert_true(read.is_program && read.has_input && read.code_length == 4);
     assert_string_equal(read.request.kernel, "ir");
     assert_null(read.request.variables);
+    assert_null(read.kept);
     assert_null(read.request.script);
     node_request_deinit(&read);
 }

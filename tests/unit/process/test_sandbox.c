@@ -158,6 +158,19 @@ static void test_what_is_required_is_had_or_refused(void **state)
     }
 }
 
+/* File rules add up: only a mount makes a place read-only in one that is written. */
+static void test_what_is_kept_needs_a_root_of_its_own(void **state)
+{
+    struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~LAYER_ROOT);
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(scene_run(scene, &(struct process_sandbox){.keeps = true}, "print(1)", &err),
+                     -1);
+    assert_int_equal(err.code, ERROR_UNAVAILABLE);
+    scene_free(scene);
+}
+
 static void test_without_a_layer_of_files_there_is_no_sandbox(void **state)
 {
     struct scene *scene = scene_new((LAYERS_OF_TREES | LAYERS_OF_SANDBOX) & ~LAYERS_OF_FILES);
@@ -302,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_each_layer_of_files_holds_them_alone),
         cmocka_unit_test(test_the_sandbox_needs_no_privilege),
         cmocka_unit_test(test_what_is_required_is_had_or_refused),
+        cmocka_unit_test(test_what_is_kept_needs_a_root_of_its_own),
         cmocka_unit_test(test_without_a_layer_of_files_there_is_no_sandbox),
         cmocka_unit_test(test_what_can_be_written_is_not_behind_a_link),
         cmocka_unit_test(test_file_rules_do_not_follow_a_link_either),

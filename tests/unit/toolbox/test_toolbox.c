@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "tests/unit/environments/workbench.h"
 #include "tests/unit/transport/turning.h"
+#include "toolbox/server_settings.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -27,6 +28,9 @@
 static const char *const NAMES[] = {"fake", NULL};
 static const struct tool_reach REACH = {
     .principal = "alice", .environment = NAMES, .is_isolated = true};
+
+static const struct server_surroundings AROUND = {
+    .start = "/tmp", .folder = "/tmp", .path = "/usr/local/bin:/usr/bin:/bin"};
 
 struct trial {
     struct workbench *bench;
@@ -57,7 +61,7 @@ static int plan_fake(struct toolbox_plan *plan, const char *definition, const ch
     assert_non_null(value);
     if (!json_object_get(value, "url"))
         json_object_set(value, "command", words);
-    return toolbox_plan_add(plan, "fake", value, "/tmp", &key, err);
+    return toolbox_plan_add(plan, "fake", value, &AROUND, &key, err);
 }
 
 static void adopt(struct trial *trial, const char *definition, const char *arguments)
@@ -624,7 +628,7 @@ static void test_a_program_that_is_not_there_is_named(void **state)
 
     trial.toolbox = toolbox_new(&(struct toolbox_settings){
         .loop = trial.bench->loop, .host = trial.bench->host, .version = "1"});
-    assert_int_equal(toolbox_plan_add(plan, "fake", definition, "/tmp", &key, &err), 0);
+    assert_int_equal(toolbox_plan_add(plan, "fake", definition, &AROUND, &key, &err), 0);
     toolbox_adopt(trial.toolbox, plan);
     start(&trial, &one, "echo", NULL);
     finish(&trial, &one);
@@ -668,7 +672,7 @@ static void test_a_variable_that_is_not_set_is_an_error(void **state)
     struct error err = ERROR_INIT;
 
     (void)state;
-    assert_int_equal(toolbox_plan_add(plan, "fake", definition, "/tmp", &key, &err), -1);
+    assert_int_equal(toolbox_plan_add(plan, "fake", definition, &AROUND, &key, &err), -1);
     assert_string_equal(key, "headers");
     assert_non_null(strstr(err.message, "NO_SUCH_VARIABLE"));
     toolbox_plan_free(plan);
