@@ -348,6 +348,8 @@ def steal():
     "import os; os.closerange(0, 65536)",
     "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'\\0' * 4096)\n    except OSError: pass",
     "import os\nwhile True:\n    try: os.write(200, b'\\0')\n    except OSError: break",
+    "import os\nos.write(200, b'interrupted\\n5\\nx = 2')",
+    "import os, threading, time\nthreading.Thread(target=os.read, args=(200, 12), daemon=True).start()\ntime.sleep(600)",
     "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
     "import os; os.kill(1, 9); os.kill(-1, 9)",
     "import resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))",

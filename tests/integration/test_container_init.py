@@ -286,6 +286,38 @@ def test_an_interruption_from_outside_goes_to_the_program():
     assert ended.words.returncode == -signal.SIGINT and not ended.words.flags
 
 
+LOOKS_FOR_A_CELL = """
+import os, select, signal
+def look(*_):
+    print(select.select([0], [], [], 0)[0], flush=True)
+    os._exit(0)
+signal.signal(signal.SIGINT, look)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+print("on", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_an_interruption_of_a_session_comes_behind_its_cell():
+    with start("--session", "60", "--", sys.executable, "-c", LOOKS_FOR_A_CELL, stdin=subprocess.PIPE) as process:
+        stdout = process.stdout.read(len(HELLO) + HEAD.size + len("on\n"))
+        init, = (pid for pid in descendants(process.pid) if read(f"/proc/{pid}/comm") == b"pyexecd-init\n")
+        program, = descendants(init)
+        for pid in (init, program):
+            os.sched_setaffinity(pid, [min(os.sched_getaffinity(0))])
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(program, os.SCHED_FIFO, os.sched_param(1))  # it goes first when it can
+        os.kill(init, signal.SIGSTOP)  # both are there when it looks
+        process.stdin.write(HEAD.pack(CELLS, 3) + b"1\nx" + HEAD.pack(DISMISSAL, 0))
+        process.stdin.flush()
+        os.kill(init, signal.SIGINT)
+        os.kill(init, signal.SIGCONT)
+        stdout += process.stdout.read()
+    ended = Ended(process.returncode, stdout)
+    assert ended.stdout == "on\n[0]\n" and ended.words.returncode == 0
+
+
 def test_a_program_cannot_interrupt_itself_by_its_init():
     assert run("import os, signal, time; os.kill(1, signal.SIGINT); time.sleep(0.3); print('on')"
                ).stdout == "on\n"

@@ -118,6 +118,15 @@ static bool init_do_due(struct init_schedule *schedule, struct watch *watch, pid
     return true;
 }
 
+/* An interrupt comes behind the cell that it is for. */
+static void init_pass_interrupt(struct watch *watch, pid_t program)
+{
+    if (!watch->interrupted || (watch->relay && !cell_relay_is_empty(watch->relay)))
+        return;
+    kill(program, SIGINT);
+    watch->interrupted = false;
+}
+
 /* Until PROGRAM has ended, or is to be killed for the reason that is added to the flags. */
 static void wait_for_program(struct watch *watch, struct init_schedule *schedule, pid_t program,
                              struct last_words *words)
@@ -132,9 +141,7 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
         while ((pid = waitpid(-1, &words->status, WNOHANG)) > 0)
             if (pid == program)
                 return;
-        if (watch->interrupted)
-            kill(program, SIGINT);
-        watch->interrupted = false;
+        init_pass_interrupt(watch, program);
     } while (watch_wait(watch));
     words->flags |=
         watch->relay && watch->relay->is_astray ? LAST_WORDS_ASTRAY : LAST_WORDS_OVERDUE;
