@@ -117,6 +117,12 @@ def test_a_timeout_interrupts_and_the_variables_stay(server, code):
     assert session.shown("x") == "1"
 
 
+def test_an_interrupt_before_its_python_has_begun_ends_no_session(server):
+    tries = (Session(server, "import time\ntime.sleep(600)", timeout=0.001) for _ in range(5))
+    session = next(each for each in tries if each.result["session"]["alive"])
+    assert "KeyboardInterrupt" in session.result["stderr"] and session.shown("6 * 7") == "42"
+
+
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server, engine):
     session = Session(server)
     result = session.run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"

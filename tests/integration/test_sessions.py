@@ -196,6 +196,14 @@ def is_pending(pid, number):
     return int(fields[b"ShdPnd"], 16) >> number - 1 & 1
 
 
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_a_first_cell_that_is_interrupted_before_its_python_has_begun_ends_no_session(start):
+    with serve(environments={"it": {"type": "system", "start": start}}) as server:
+        tries = (Session(server, "import time\ntime.sleep(600)", timeout=0.001) for _ in range(5))
+        assert any(each.result["session"]["alive"] and "KeyboardInterrupt" in each.result["stderr"] and
+                   each.shown("6 * 7") == "42" for each in tries)
+
+
 def test_an_interrupt_before_a_cell_has_begun_is_not_lost(server):
     """Neither behind a cell that was interrupted itself."""
     tries = (named(server, f"session-{number}") for number in range(4))
