@@ -175,6 +175,7 @@ static int write_record(struct venv_builder *builder, const char *tree)
     const bool has_venv = is_installing_only(builder);
     AUTO_FREE char *own = memory_format("%s/bin/python", tree);
     struct venv_record record = {
+        .path = plan->kept ? (char *)plan->path : NULL,
         .version = has_venv ? (char *)plan->version : base->version,
         .executable = has_venv ? own : base->executable,
         .packages = (char *)plan->packages,
