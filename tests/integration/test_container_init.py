@@ -99,6 +99,16 @@ def test_usage_is_counted():
     assert 80 << 20 < ended.words.peak < 160 << 20
 
 
+def test_an_init_that_has_nothing_to_look_at_sleeps():
+    """Its program may write files of any size."""
+    ended = run("import time\n"
+                "def waits():\n"
+                "    with open('/proc/1/status') as status:\n"
+                "        return int(next(line for line in status if line.startswith('voluntary')).split()[1])\n"
+                "before = waits()\ntime.sleep(2)\nprint(waits() - before)")
+    assert int(ended.stdout) < 5
+
+
 def test_program_is_pid_2_and_has_nothing_on_standard_input():
     assert run("import os, sys; print(os.getpid(), os.getsid(0), repr(sys.stdin.read()))"
                ).stdout == "2 2 ''\n"
