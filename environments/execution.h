@@ -72,8 +72,8 @@ struct execution_listener {
 struct execution {
     struct execution_listener *listener; /* borrowed */
 
-    /* SIGINT to the script itself, which may flush its output and end. Does nothing before the
-     * script has begun or after it has ended. */
+    /* SIGINT to the script itself, which may flush its output and end. Does nothing after the
+     * script has ended, or before it has begun; the program of a session gets it then. */
     void (*interrupt)(struct execution *execution);
 
     /* Hands over the unread bytes of its streams, by `output` of the listener, from inside. NULL

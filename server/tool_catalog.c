@@ -15,13 +15,20 @@
 #define TOOL_CATALOG_SECONDS          60. /* some have to be installed first */
 #define TOOL_CATALOG_PATIENCE_SECONDS 5.  /* before the tools of the others are told */
 
-/* Keeps what the servers have listed so far. */
+/* Keeps what the servers have listed so far, and of those that are still waited for what they have
+ * listed before. */
 static void tool_catalog_keep(struct tool_catalog *catalog)
 {
-    const bool is_news = !json_equal(catalog->tools, catalog->survey.tools);
+    AUTO_JSON json_t *former = STEAL_PTR(catalog->tools);
+    json_t *tool;
+    bool is_news;
+    size_t i;
 
-    json_decref(catalog->tools);
     catalog->tools = json_copy(catalog->survey.tools);
+    json_array_foreach (former, i, tool)
+        if (tool_survey_waits_for(&catalog->survey, json_object_get_string(tool, "server")))
+            json_array_append(catalog->tools, tool);
+    is_news = !json_equal(catalog->tools, former);
     if (is_news)
         catalog->learned(catalog->data);
 }

@@ -496,6 +496,17 @@ enum outcome toolbox_survey(struct toolbox *toolbox, const struct tool_reach *re
     return OUTCOME_PENDING;
 }
 
+bool tool_survey_waits_for(const struct tool_survey *survey, const char *name)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct tool_server *server = survey->places[i].server;
+
+        if (server && strcmp(server->settings->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 void tool_survey_deinit(struct tool_survey *survey)
 {
     if (!survey->places)

@@ -102,5 +102,8 @@ struct tool_survey {
 enum outcome toolbox_survey(struct toolbox *toolbox, const struct tool_reach *reach,
                             struct tool_survey *survey);
 
+/* True while the server NAME has not listed its tools, nor failed. */
+bool tool_survey_waits_for(const struct tool_survey *survey, const char *name);
+
 /* May be called at any time after toolbox_survey: `done` does not come any more. */
 void tool_survey_deinit(struct tool_survey *survey);

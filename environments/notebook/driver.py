@@ -3,7 +3,8 @@
 Its standard input is a socket: the length of a cell in decimal digits, a newline and the code come from there, and one
 byte goes back when the cell has ended, its exit status. The cells have /dev/null for standard input. The line "copy" with
 descriptors beside it is the order to make a copy of this process (copy.py). The line "packages PATH" says that something was
-installed for this session into the virtual environment at PATH.
+installed for this session into the virtual environment at PATH. The line "interrupted" says that the last cell was: one that has
+come since then, if there was none before, is that.
 
 PARTS, which embed.py puts before it, are the texts of the programs beside it, which few sessions need.
 """
@@ -28,6 +29,7 @@ import types
 CHANNEL = 200  # at least: out of the way of descriptors that programs number themselves
 KEPT = CHANNEL + 1  # likewise
 COPY = b"copy\n"
+INTERRUPTED = b"interrupted\n"
 PACKAGES = b"packages "
 PROGRAMS = []  # directories of programs that packages of the session have
 GIVEN = 4  # descriptors with that
@@ -175,13 +177,17 @@ def is_foreign(module):
 
 
 class Cells:
-    def __init__(self, module):
+    def __init__(self, module, link):
+        self.link = link
         self.outputs = [Output(1, "stdout"), Output(2, "stderr")]
         self.library = Library()
         self.module = module
         self.names = vars(module)
         self.count = 0
         self.flags = AWAIT
+        self.is_coming = False  # a cell, of which this has read something
+        self.is_interrupted = False  # before it was at work
+        self.was_interrupted = False  # the one before it
         self.is_busy = False
         self.has_failed = False
         self.loop = None
@@ -212,14 +218,40 @@ class Cells:
         return True
 
     def interrupt(self, _number, _frame):
+        """Between two cells it was meant for the former, unless the latter has been sent."""
         if self.is_busy:
+            self.was_interrupted = True
             raise KeyboardInterrupt
+        if self.is_coming or has_come(self.link):
+            self.is_interrupted = True
+        else:
+            self.was_interrupted = True
+
+    def forget(self):
+        """A cell that has come is over."""
+        self.is_coming = False
+        self.is_interrupted = False
+
+    def receive(self):
+        """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
+        head, given = receive_head(self.link)
+        if head == COPY:
+            return None, given
+        if head == INTERRUPTED:
+            if not self.was_interrupted:
+                self.is_interrupted = False  # that was for the former
+            return self.receive()
+        if head.startswith(PACKAGES):
+            add_packages(os.fsdecode(head[len(PACKAGES):-1]))
+            return self.receive()
+        return receive_code(self.link, int(head)), given
 
     def execute(self, source):
         """The exit status of a cell."""
         self.count += 1
         name = f"<cell {self.count}>"
         self.has_failed = False
+        self.was_interrupted = self.is_interrupted
         if self.rich:
             self.rich.begin_cell()
         try:
@@ -229,6 +261,7 @@ class Cells:
                 save_figures()
             finally:
                 self.is_busy = False
+                self.forget()
             return int(self.has_failed)
         except SystemExit as end:
             return status_of(end)
@@ -239,8 +272,10 @@ class Cells:
     def execute_whole(self, source, name):
         if self.has_ipython:
             self.history["In"].append(source)
-            if "IPython" in sys.modules or "ipython" in source.lower():
-                self.need_shell()
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+        if self.has_ipython and ("IPython" in sys.modules or "ipython" in source.lower()):
+            self.need_shell()
         if self.shell is None:
             self.execute_parts(source, name)
             return
@@ -442,6 +477,14 @@ def take_channel():
     return channel
 
 
+def has_come(link, flags=_socket.MSG_DONTWAIT):
+    """Whether there is something to read."""
+    try:
+        return bool(link.recv(1, flags | _socket.MSG_PEEK))
+    except OSError:  # not now, or a cell has closed it
+        return False
+
+
 def receive_byte(link):
     """The next one of a head, and the descriptors beside it."""
     byte, beside, _flags, _address = link.recvmsg(1, _socket.CMSG_SPACE(GIVEN * BYTES), _socket.MSG_CMSG_CLOEXEC)
@@ -451,25 +494,24 @@ def receive_byte(link):
     return byte, [int.from_bytes(data[at:at + BYTES], sys.byteorder) for at in range(0, len(data), BYTES)]
 
 
-def receive(link):
-    """The code of a cell, and no descriptors; or no code, but those of an order to copy this process."""
+def receive_head(link):
+    """A line, and the descriptors beside it."""
     head, given = b"", []
     while not head.endswith(b"\n"):
         byte, more = receive_byte(link)
         head += byte
         given += more
-    if head == COPY:
-        return None, given
-    if head.startswith(PACKAGES):
-        add_packages(os.fsdecode(head[len(PACKAGES):-1]))
-        return receive(link)
-    left, parts = int(head), []
+    return head, given
+
+
+def receive_code(link, left):
+    parts = []
     while left:
         parts.append(link.recv(left))
         if not parts[-1]:
             os._exit(0)
         left -= len(parts[-1])
-    return b"".join(parts).decode("utf-8", "surrogateescape"), given
+    return b"".join(parts).decode("utf-8", "surrogateescape")
 
 
 def add_packages(place):
@@ -512,15 +554,20 @@ def main():
     module.__builtins__ = builtins
     ours, sys.modules["__main__"] = sys.modules["__main__"], module
     sys.argv = [""]
-    cells = Cells(module)
+    cells = Cells(module, link)
     builtins.display = cells.display
     sys.displayhook = cells.show_value
     signal.signal(signal.SIGINT, cells.interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     while ours:
-        source, given = receive(link)
+        cells.is_coming = has_come(link, 0)
+        source, given = cells.receive()
         if source is None:
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # in the copy it is for what comes to that
             if cells.copy(channel, given):
                 process = os.getpid()
+                cells.forget()
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             continue
         status = cells.execute(source)
         cells.finish()

@@ -155,6 +155,7 @@ def watch_signals():
     signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     return ours
 
 

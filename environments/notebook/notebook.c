@@ -56,6 +56,7 @@ static void notebook_on_listed(struct turn *turn)
 
 static void notebook_list(struct notebook *notebook)
 {
+    notebook->was_interrupted = notebook->turn.state == TURN_INTERRUPTED;
     notebook_current(notebook)->ended_at = clock_seconds();
     turn_end_work(&notebook->turn);
     turn_list(&notebook->turn);

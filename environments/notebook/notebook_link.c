@@ -129,6 +129,16 @@ static int notebook_link_tell_packages(struct notebook *notebook, struct error *
     return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);
 }
 
+/* An interrupt that its Python finds beside the next cell can be that of the last one. A Jupyter
+ * kernel keeps none. */
+static int notebook_link_tell_interrupt(struct notebook *notebook, struct error *err)
+{
+    if (!notebook->was_interrupted || environment_kernel(notebook->environment))
+        return 0;
+    notebook->was_interrupted = false;
+    return buffer_append_format(&notebook->channel.out, err, "interrupted\n");
+}
+
 /* One cell at a time is sent, and its size is bounded: it fits, unless the Python has not read
  * earlier cells. */
 void notebook_link_send(struct notebook *notebook, const struct cell *cell)
@@ -138,7 +148,8 @@ void notebook_link_send(struct notebook *notebook, const struct cell *cell)
 
     if (link->fd < 0)
         return;
-    if (notebook_link_tell_packages(notebook, &err) < 0 ||
+    if (notebook_link_tell_interrupt(notebook, &err) < 0 ||
+        notebook_link_tell_packages(notebook, &err) < 0 ||
         buffer_append_format(&link->out, &err, "%zu\n", cell->request.code_length) < 0 ||
         buffer_append(&link->out, cell->code, cell->request.code_length, &err) < 0)
         notebook->channel.broken(notebook);

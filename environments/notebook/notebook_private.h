@@ -117,6 +117,7 @@ struct notebook {
     struct notebook_packages *coming;   /* a reference; that its cell installs now, or NULL */
     bool has_annex;                     /* its Python sees what is put there */
     bool knows_packages;                /* its Python knows where they are */
+    bool was_interrupted;               /* the last cell; its Python may learn of it late */
     struct environment_waiter waiter;
     struct directory_claim claim;
     struct turn turn;   /* of each cell; its execution is the Python */

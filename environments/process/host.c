@@ -502,6 +502,7 @@ void host_retry(struct process_host *host, struct tree *tree)
     other->input = STEAL_FD(tree->input);
     other->tools = STEAL_FD(tree->tools);
     other->has_input = tree->has_input;
+    other->is_to_be_interrupted = tree->is_to_be_interrupted;
     other->outlet = STEAL_FD(tree->outlet);
     if (tree_run(other, tree->process, &tree->job, &tree->limits, &err) == 0)
         tree->process = NULL;

@@ -38,9 +38,10 @@ struct process_command {
     size_t code_length;
     const char *script; /* ... at this absolute path, where a file must be, for this process only
                            and not to be changed; or both NULL. It takes a PID namespace */
-    int input;          /* a descriptor that is its standard input; 0: /dev/null */
-    int tools;          /* with has_starter: a socket by which its script calls tools; 0: none */
-    bool has_starter;   /* the program is the Python of a script (base/starter/starter.h) */
+    int input;        /* a descriptor that is its standard input; 0: /dev/null. A program that gets
+                         one begins with SIGINT blocked */
+    int tools;        /* with has_starter: a socket by which its script calls tools; 0: none */
+    bool has_starter; /* the program is the Python of a script (base/starter/starter.h) */
     struct recurrence *recurrence; /* the user that may come again, for which the command is started
                                       ahead of its code (forecast.h); or NULL. Without `code` its
                                       script is a file that is written before the process starts */
@@ -136,8 +137,9 @@ void process_drain(struct process *process);
  * end reads what is there. */
 void process_hold(struct process *process, bool is_held);
 
-/* SIGINT for the program, not for its children; does nothing when there is no program yet, or no
- * more. If the stacks of a Python can be had, they are taken first. */
+/* SIGINT for the program, not for its children; does nothing when there is no program any more, nor
+ * when there is none yet, unless that gets an input: then it comes when it has started. If the
+ * stacks of a Python can be had, they are taken first. */
 void process_interrupt(struct process *process);
 
 /* SIGKILL for the whole tree, now. `ended` still comes. Harmless when it is called twice. */

@@ -55,8 +55,12 @@ static void close_watched(struct tree *tree, ev_io *watcher, int *fd)
 
 void tree_interrupt(struct tree *tree)
 {
-    if (tree->state != TREE_RUNNING || tree->started <= 0) /* there is no program yet */
+    if (tree->state > TREE_RUNNING)
         return;
+    if (tree->started <= 0) { /* there is no program yet */
+        tree->is_to_be_interrupted = tree->has_input;
+        return;
+    }
     if (!tree->has_input) /* sessions outlive interrupts: no stacks are wanted */
         (void)channel_tell(&tree->channel, CONTROL_STACKS, NULL, 0);
     (void)channel_tell(&tree->channel, CONTROL_INTERRUPT, NULL, 0);
@@ -464,6 +468,8 @@ static void tree_on_started(struct tree *tree, const char *payload)
     tree_drop_job(tree);
     host_note_started(tree->host, tree);
     tree->end.start_seconds = started.time - tree->submitted;
+    if (tree->is_to_be_interrupted)
+        tree_interrupt(tree);
 }
 
 static void tree_on_ended(struct tree *tree, const char *payload)
@@ -828,6 +834,7 @@ static struct tree *tree_make_copy(const struct tree *origin)
 
     tree->layers &= ~(unsigned)LAYER_PID_NAMESPACE;
     tree->is_copy = true;
+    tree->has_input = true;
     return tree;
 }
 

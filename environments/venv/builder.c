@@ -28,18 +28,23 @@
 enum {
     RENEWED_REMOVALS = 10, /* by a builder that was given up */
     STEP_OPERATIONS = 256, /* files removed in one turn of the loop */
+    STEP_PROGRAMS = 16,    /* that get another interpreter in one turn */
     ASIDE_DIGITS = 8,      /* in the name of a bin/ that a package has changed */
 };
 
 static const struct state venv_builder_states[] = {
     [BUILDER_LOCKING] = {"locking", 1 << BUILDER_WAITING | 1 << BUILDER_EMPTYING},
     [BUILDER_WAITING] = {"waiting", 1 << BUILDER_CLEANING},
-    [BUILDER_EMPTYING] = {"emptying", 1 << BUILDER_ASKING | 1 << BUILDER_SEEKING |
-                                          1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
-    [BUILDER_ASKING] = {"asking",
-                        1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
+    [BUILDER_EMPTYING] = {"emptying", 1 << BUILDER_ASKING | 1 << BUILDER_ADOPTING |
+                                          1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING |
+                                          1 << BUILDER_CLEANING},
+    [BUILDER_ASKING] = {"asking", 1 << BUILDER_ADOPTING | 1 << BUILDER_SEEKING |
+                                      1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
+    [BUILDER_ADOPTING] = {"adopting programs",
+                          1 << BUILDER_SEEKING | 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
     [BUILDER_SEEKING] = {"seeking", 1 << BUILDER_INSTALLING | 1 << BUILDER_CLEANING},
-    [BUILDER_INSTALLING] = {"installing", 1 << BUILDER_CLEANING},
+    [BUILDER_INSTALLING] = {"installing", 1 << BUILDER_MOVING | 1 << BUILDER_CLEANING},
+    [BUILDER_MOVING] = {"moving programs", 1 << BUILDER_CLEANING},
     [BUILDER_CLEANING] = {"cleaning", 0},
 };
 
@@ -107,6 +112,7 @@ static void builder_free(struct venv_builder *builder)
     list_remove(&builder->link);
     ev_timer_stop(builder->loop, &builder->timer);
     venv_scratch_unlock(&builder->scratch);
+    venv_scripts_end(&builder->programs);
     base_python_free(builder->base);
     free(builder->system_index);
     venv_anchors_deinit(&builder->anchors);
@@ -175,6 +181,7 @@ static int write_record(struct venv_builder *builder, const char *tree)
     const bool has_venv = is_installing_only(builder);
     AUTO_FREE char *own = memory_format("%s/bin/python", tree);
     struct venv_record record = {
+        .path = plan->kept ? (char *)plan->path : NULL,
         .version = has_venv ? (char *)plan->version : base->version,
         .executable = has_venv ? own : base->executable,
         .packages = (char *)plan->packages,
@@ -217,22 +224,21 @@ static int move_tree(struct venv_builder *builder, const char *tree)
 }
 
 /* The installer has made its programs for the venv that it was run in. */
-static int venv_builder_move_programs(struct venv_builder *builder, const char *tree)
+static int venv_builder_move_programs(struct venv_builder *builder)
 {
+    AUTO_FREE char *tree = tree_of(builder);
     AUTO_FREE char *bin = memory_format("%s/bin", tree);
     AUTO_FREE char *runner = venv_builder_runner(builder);
     AUTO_FREE char *from = memory_format("%s/bin/python", runner);
     AUTO_FREE char *to = memory_format("%s/bin/python", builder->plan.path);
 
-    return venv_scripts_move(bin, from, to, &builder->error);
+    return venv_scripts_move(&builder->programs, bin, from, to, &builder->error);
 }
 
 static int venv_builder_place(struct venv_builder *builder)
 {
     AUTO_FREE char *tree = tree_of(builder);
 
-    if (venv_builder_move_programs(builder, tree) < 0)
-        return -1;
     if (is_installing_only(builder))
         return write_record(builder, tree);
     environment_step(builder->plan.environment, -1, "putting the venv into its place");
@@ -301,8 +307,10 @@ static void venv_builder_on_installed(void *data, const char *output, const stru
     if (is_whole && !is_given_up(builder) && err) {
         say_installing(builder);
         venv_builder_keep_error(builder, err);
-    } else if (is_whole && !is_given_up(builder)) {
-        (void)venv_builder_place(builder);
+    } else if (is_whole && !is_given_up(builder) && venv_builder_move_programs(builder) == 0) {
+        venv_builder_set_state(builder, BUILDER_MOVING);
+        continue_in(builder, 0);
+        return;
     }
     venv_builder_clean(builder);
 }
@@ -403,6 +411,28 @@ static void venv_builder_seek_index(struct venv_builder *builder)
 
 /* The venv itself */
 
+/* Its files are there, but for those of packages. */
+static void venv_builder_fill(struct venv_builder *builder)
+{
+    if (builder->plan.packages) {
+        venv_builder_seek_index(builder);
+        return;
+    }
+    (void)venv_builder_place(builder);
+    venv_builder_clean(builder);
+}
+
+static void venv_builder_adopt_programs(struct venv_builder *builder,
+                                        const struct venv_layout *layout)
+{
+    if (venv_layout_adopt_programs(layout, &builder->programs, &builder->error) < 0) {
+        venv_builder_clean(builder);
+        return;
+    }
+    venv_builder_set_state(builder, BUILDER_ADOPTING);
+    continue_in(builder, 0);
+}
+
 /* The base Python is known. */
 static void venv_builder_create(struct venv_builder *builder)
 {
@@ -420,16 +450,39 @@ static void venv_builder_create(struct venv_builder *builder)
         return;
     }
     environment_step(builder->plan.environment, -1, "creating venv");
-    if (venv_layout_write(&layout, &builder->error) < 0) {
+    if (venv_layout_write(&layout, &builder->error) < 0)
         venv_builder_clean(builder);
-        return;
-    }
-    if (builder->plan.packages) {
-        venv_builder_seek_index(builder);
+    else if (layout.parent)
+        venv_builder_adopt_programs(builder, &layout);
+    else
+        venv_builder_fill(builder);
+}
+
+static void venv_builder_end_programs(struct venv_builder *builder)
+{
+    venv_scripts_end(&builder->programs);
+    if (builder->state == BUILDER_ADOPTING) {
+        venv_builder_fill(builder);
         return;
     }
     (void)venv_builder_place(builder);
     venv_builder_clean(builder);
+}
+
+/* Adopts or moves programs. */
+static void venv_builder_go_on_with_programs(struct venv_builder *builder)
+{
+    const enum outcome outcome =
+        is_given_up(builder)
+            ? OUTCOME_FAILED
+            : venv_scripts_step(&builder->programs, STEP_PROGRAMS, &builder->error);
+
+    if (outcome == OUTCOME_PENDING)
+        continue_in(builder, 0);
+    else if (outcome == OUTCOME_READY)
+        venv_builder_end_programs(builder);
+    else
+        venv_builder_clean(builder);
 }
 
 /* The base Python */
@@ -526,6 +579,8 @@ static void venv_builder_on_timer(struct ev_loop *loop, ev_timer *timer, int eve
     (void)events;
     if (!venv_builder_has_lock(builder))
         try_lock(builder);
+    else if (builder->state == BUILDER_ADOPTING || builder->state == BUILDER_MOVING)
+        venv_builder_go_on_with_programs(builder);
     else if (venv_builder_remove_some(builder))
         continue_in(builder, 0);
     else if (builder->state == BUILDER_EMPTYING && !is_given_up(builder))

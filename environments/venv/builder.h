@@ -3,8 +3,8 @@
  *     STATE/venvs/.new-KEY/      the scratch directory, locked: if two servers want the same
  *                                venv, the second waits for the first (place.h)
  *
- *     LOCKING -> EMPTYING -> ASKING -> INSTALLING -> CLEANING
- *           `--> WAITING -------------------------------^
+ *     LOCKING -> EMPTYING -> ASKING -> ADOPTING -> INSTALLING -> MOVING -> CLEANING
+ *           `--> WAITING --------------------------------------------------^
  *
  * `done` is called when everything but the venv is removed. A builder that was cancelled ends by
  * itself: it waits for its installer and removes its files, for some seconds if need be. */
@@ -16,6 +16,7 @@
 #include "environments/interpreter/tool_sandbox.h"
 #include "environments/venv/anchors.h"
 #include "environments/venv/place.h"
+#include "environments/venv/scripts.h"
 #include "environments/venv/search.h"
 #include "environments/workplace/directory_removal.h"
 
@@ -60,8 +61,10 @@ enum venv_builder_state {
     BUILDER_WAITING,    /* waits for another builder, which has the lock */
     BUILDER_EMPTYING,   /* removes files of an earlier builder */
     BUILDER_ASKING,     /* waits for the facts about the base Python */
+    BUILDER_ADOPTING,   /* copies programs of the parent */
     BUILDER_SEEKING,    /* waits for the machine's own pip to name its index */
     BUILDER_INSTALLING, /* waits for the installer */
+    BUILDER_MOVING,     /* gives what was installed its interpreter */
     BUILDER_CLEANING,   /* removes its own files */
 };
 
@@ -81,6 +84,7 @@ struct venv_builder {
     char *installing;                  /* owned; the names of packages */
     struct venv_anchors anchors;       /* before packages are installed */
     struct subprocess *tool;           /* borrowed: the running program, or NULL */
+    struct venv_scripts programs;      /* while they are adopted or moved */
     struct tree_removal removal;       /* of the tree aside */
     struct directory_removal emptying; /* of the scratch directory */
     unsigned removals;                 /* that have left something */

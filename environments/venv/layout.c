@@ -163,20 +163,6 @@ static int make_pip(const struct venv_layout *layout, struct error *err)
     return make_pip_program(layout, minor, err);
 }
 
-/* The programs of the parent are run by the Python of the venv, which has more packages. */
-static int show_parent(const struct venv_layout *layout, struct error *err)
-{
-    const struct base_python *base = layout->base;
-    AUTO_FREE char *minor = python_version_minor(base->version);
-    AUTO_FREE char *source = memory_format("%s/bin", layout->parent);
-    AUTO_FREE char *bin = memory_format("%s/bin", layout->written);
-    AUTO_FREE char *interpreter = memory_format("%s/bin/python", layout->path);
-
-    if (venv_parent_show(layout->parent, layout->written, base->packages, err) < 0)
-        return -1;
-    return venv_scripts_adopt(source, bin, minor, interpreter, err);
-}
-
 int venv_layout_write(const struct venv_layout *layout, struct error *err)
 {
     if (make_directories(layout, err) < 0 || make_interpreters(layout, err) < 0 ||
@@ -184,5 +170,19 @@ int venv_layout_write(const struct venv_layout *layout, struct error *err)
         return -1;
     if (!layout->without_pip && make_pip(layout, err) < 0)
         return -1;
-    return layout->parent ? show_parent(layout, err) : 0;
+    if (!layout->parent)
+        return 0;
+    return venv_parent_show(layout->parent, layout->written, layout->base->packages, err);
+}
+
+/* These are run by the Python of the venv, which has more packages. */
+int venv_layout_adopt_programs(const struct venv_layout *layout, struct venv_scripts *ret,
+                               struct error *err)
+{
+    AUTO_FREE char *minor = python_version_minor(layout->base->version);
+    AUTO_FREE char *source = memory_format("%s/bin", layout->parent);
+    AUTO_FREE char *bin = memory_format("%s/bin", layout->written);
+    AUTO_FREE char *interpreter = memory_format("%s/bin/python", layout->path);
+
+    return venv_scripts_adopt(ret, source, bin, minor, interpreter, err);
 }

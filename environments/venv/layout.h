@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct base_python;
+struct venv_scripts;
 
 struct venv_layout {
     const struct base_python *base; /* borrowed, as all below */
@@ -19,3 +20,7 @@ struct venv_layout {
 
 /* Makes the directory with its parents. After a failure the files made so far are left. */
 int venv_layout_write(const struct venv_layout *layout, struct error *err);
+
+/* Begins to copy the programs of the parent, which LAYOUT has; see venv_scripts_adopt. */
+int venv_layout_adopt_programs(const struct venv_layout *layout, struct venv_scripts *ret,
+                               struct error *err);

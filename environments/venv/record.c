@@ -9,6 +9,7 @@
 #include "base/untrusted.h"
 #include "environments/interpreter/python_needs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,12 @@ char *venv_record_place(const char *state, const char *path)
     digest_init(&digest);
     digest_add_string(&digest, path);
     digest_finish(&digest, text);
-    return memory_format("%s/venv-records/%.*s.json", state, PLACE_DIGITS, text);
+    return memory_format("%s/" VENV_RECORDS_NAME "/%.*s.json", state, PLACE_DIGITS, text);
 }
 
 void venv_record_deinit(struct venv_record *record)
 {
+    free(record->path);
     free(record->version);
     free(record->executable);
     free(record->packages);
@@ -71,6 +73,7 @@ bool venv_record_read(struct venv_record *ret, const char *venv, const char *kep
     *ret = (struct venv_record){0};
     if (json_integer_value(json_object_get(json, "format")) != FORMAT)
         return false;
+    ret->path = json_object_copy_string(json, "path");
     ret->version = json_object_copy_string(json, "version");
     ret->executable = json_object_copy_string(json, "executable");
     ret->packages = json_object_copy_string(json, "packages");
@@ -100,9 +103,10 @@ static int venv_record_make_folder(const char *kept, struct error *err)
 /* The text of RECORD, owned by the caller, or NULL. MARK is NULL where its venv needs none. */
 static char *venv_record_text(const struct venv_record *record, const char *mark, struct error *err)
 {
-    AUTO_JSON json_t *json = json_pack("{s:i, s:s*, s:s, s:s, s:o, s:s*, s:o*}",        //
+    AUTO_JSON json_t *json = json_pack("{s:i, s:s*, s:s*, s:s, s:s, s:o, s:s*, s:o*}",  //
                                        "format", FORMAT,                                //
                                        "mark", mark,                                    //
+                                       "path", record->path,                            //
                                        "version", record->version,                      //
                                        "executable", record->executable,                //
                                        "executable_file",                               //
@@ -132,4 +136,13 @@ int venv_record_write(const struct venv_record *record, const char *venv, const 
         fd_replace_file(kept, S_IRUSR | S_IWUSR, text, strlen(text), err) < 0)
         return -1;
     return venv_record_write_mark(mark, venv, err);
+}
+
+bool venv_record_is_left_over(const char *kept)
+{
+    AUTO_JSON json_t *json = untrusted_load_json(AT_FDCWD, kept, RECORD_BYTES);
+    const char *path = json_object_get_string(json, "path");
+    struct stat status;
+
+    return path && lstat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR);
 }

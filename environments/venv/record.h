@@ -16,7 +16,10 @@
 
 #include <stdbool.h>
 
+#define VENV_RECORDS_NAME "venv-records" /* in the state directory */
+
 struct venv_record {
+    char *path;         /* owned; of the operator's venv; NULL: the record is in the venv */
     char *version;      /* owned; "3.11.2" */
     char *executable;   /* owned; the Python that it was made from */
     char *packages;     /* owned; a digest of the packages that have been installed, or NULL */
@@ -33,3 +36,6 @@ bool venv_record_read(struct venv_record *ret, const char *venv, const char *kep
 int venv_record_write(const struct venv_record *record, const char *venv, const char *kept,
                       struct error *err);
 void venv_record_deinit(struct venv_record *record);
+
+/* True if the record at KEPT is of a venv that is not there. */
+bool venv_record_is_left_over(const char *kept);

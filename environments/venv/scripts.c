@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,54 +137,75 @@ static int move_script(int source, int bin, const char *name, const char *from, 
     return replace_file(bin, name, &script, err);
 }
 
-static void venv_scripts_close_stream(DIR **stream)
-{
-    if (*stream)
-        closedir(*stream);
-}
-
-int venv_scripts_move(const char *bin, const char *from, const char *to, struct error *err)
-{
-    AUTO(venv_scripts_close_stream) DIR *stream = opendir(bin);
-    const struct dirent *entry;
-
-    if (!stream)
-        return error_set_errno(err, errno, "cannot read %s", bin);
-    while ((entry = readdir(stream)))
-        if (entry->d_name[0] != '.' &&
-            move_script(dirfd(stream), dirfd(stream), entry->d_name, from, to, err) < 0)
-            return -1;
-    return 0;
-}
-
 /* An installer may write any name of the interpreter. */
-static int venv_scripts_adopt_one(int source, int bin, const char *name, char *const *interpreters,
-                                  const char *to, struct error *err)
+static int venv_scripts_take(const struct venv_scripts *scripts, const char *name,
+                             struct error *err)
 {
-    if (name[0] == '.' || faccessat(bin, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    const int source = dirfd(scripts->source);
+    const int bin = scripts->target ? dirfd(scripts->target) : source;
+
+    if (name[0] == '.' || (scripts->target && faccessat(bin, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0))
         return 0;
-    for (; *interpreters; interpreters++)
-        if (move_script(source, bin, name, *interpreters, to, err) < 0)
+    for (char *const *from = scripts->interpreters; *from; from++)
+        if (move_script(source, bin, name, *from, scripts->to, err) < 0)
             return -1;
     return 0;
 }
 
-int venv_scripts_adopt(const char *source, const char *bin, const char *version, const char *to,
-                       struct error *err)
+enum outcome venv_scripts_step(const struct venv_scripts *scripts, unsigned count,
+                               struct error *err)
 {
-    AUTO(venv_scripts_close_stream) DIR *stream = opendir(source);
-    AUTO(venv_scripts_close_stream) DIR *target = opendir(bin);
-    AUTO_FREE char *plain = memory_format("%s/python", source);
-    AUTO_FREE char *major = memory_format("%s/python3", source);
-    AUTO_FREE char *minor = memory_format("%s/python%s", source, version);
-    char *const interpreters[] = {plain, major, minor, NULL};
-    const struct dirent *entry;
+    while (count-- > 0) {
+        const struct dirent *entry = scripts->source ? readdir(scripts->source) : NULL;
+
+        if (!entry)
+            return OUTCOME_READY;
+        if (venv_scripts_take(scripts, entry->d_name, err) < 0)
+            return OUTCOME_FAILED;
+    }
+    return OUTCOME_PENDING;
+}
+
+void venv_scripts_end(struct venv_scripts *scripts)
+{
+    if (scripts->source)
+        closedir(scripts->source);
+    if (scripts->target)
+        closedir(scripts->target);
+    for (char **name = scripts->interpreters; *name; name++)
+        free(*name);
+    free(scripts->to);
+    *scripts = (struct venv_scripts){0};
+}
+
+int venv_scripts_move(struct venv_scripts *ret, const char *bin, const char *from, const char *to,
+                      struct error *err)
+{
+    DIR *source = opendir(bin);
+
+    if (!source)
+        return error_set_errno(err, errno, "cannot read %s", bin);
+    *ret = (struct venv_scripts){
+        .source = source,
+        .interpreters = {memory_copy_string(from)},
+        .to = memory_copy_string(to),
+    };
+    return 0;
+}
+
+int venv_scripts_adopt(struct venv_scripts *ret, const char *source, const char *bin,
+                       const char *version, const char *to, struct error *err)
+{
+    DIR *target = opendir(bin);
 
     if (!target)
         return error_set_errno(err, errno, "cannot read %s", bin);
-    while (stream && (entry = readdir(stream)))
-        if (venv_scripts_adopt_one(dirfd(stream), dirfd(target), entry->d_name, interpreters, to,
-                                   err) < 0)
-            return -1;
+    *ret = (struct venv_scripts){
+        .source = opendir(source),
+        .target = target,
+        .interpreters = {memory_format("%s/python", source), memory_format("%s/python3", source),
+                         memory_format("%s/python%s", source, version)},
+        .to = memory_copy_string(to),
+    };
     return 0;
 }

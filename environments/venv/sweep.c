@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/state.h"
 #include "base/text.h"
+#include "environments/venv/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FIRST_SECONDS 0.5   /* so that it does not slow down the first call */
 #define TURN_SECONDS  0.005 /* between two turns */
@@ -27,8 +29,10 @@ enum { NAME_DIGITS = 16 };
 static const struct state venv_sweep_states[] = {
     [VENV_SWEEP_OFF] = {"off", 1 << VENV_SWEEP_WAITING},
     [VENV_SWEEP_WAITING] = {"waiting", 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF},
-    [VENV_SWEEP_LOOKING] = {"looking", 1 << VENV_SWEEP_REMOVING | 1 << VENV_SWEEP_OFF},
+    [VENV_SWEEP_LOOKING] = {"looking", 1 << VENV_SWEEP_REMOVING | 1 << VENV_SWEEP_CHECKING |
+                                           1 << VENV_SWEEP_OFF},
     [VENV_SWEEP_REMOVING] = {"removing", 1 << VENV_SWEEP_LOOKING | 1 << VENV_SWEEP_OFF},
+    [VENV_SWEEP_CHECKING] = {"checking records", 1 << VENV_SWEEP_OFF},
 };
 
 static void venv_sweep_set_state(struct venv_sweep *sweep, enum venv_sweep_state state)
@@ -55,15 +59,21 @@ static void venv_sweep_begin_removal(struct venv_sweep *sweep, const char *path)
         venv_sweep_set_state(sweep, VENV_SWEEP_REMOVING);
 }
 
-static bool venv_sweep_is_expired(const char *venv)
+static bool venv_sweep_is_old(const char *record)
 {
-    AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, venv);
     struct timespec now;
     struct stat status;
 
     clock_gettime(CLOCK_REALTIME, &now);
     return lstat(record, &status) == 0 &&
            difftime(now.tv_sec, status.st_mtim.tv_sec) > VENV_KEPT_SECONDS;
+}
+
+static bool venv_sweep_is_expired(const char *venv)
+{
+    AUTO_FREE char *record = memory_format("%s/" VENV_SWEEP_RECORD_NAME, venv);
+
+    return venv_sweep_is_old(record);
 }
 
 /* The venv is renamed before it is removed, so that none is found half removed. */
@@ -100,6 +110,33 @@ static bool venv_sweep_look(struct venv_sweep *sweep)
     return entry != NULL;
 }
 
+/* A young one may be of a venv that is just being made. */
+static void venv_sweep_check_record(const struct venv_sweep *sweep, const char *name)
+{
+    AUTO_FREE char *record = memory_format("%s/%s", sweep->records, name);
+
+    if (name[0] != '.' && venv_sweep_is_old(record) && venv_record_is_left_over(record))
+        (void)unlink(record);
+}
+
+/* False when all have been checked. */
+static bool venv_sweep_check(struct venv_sweep *sweep)
+{
+    const struct dirent *entry = sweep->entries ? readdir(sweep->entries) : NULL;
+
+    if (entry)
+        venv_sweep_check_record(sweep, entry->d_name);
+    return entry != NULL;
+}
+
+static void venv_sweep_begin_checking(struct venv_sweep *sweep)
+{
+    if (sweep->entries)
+        closedir(sweep->entries);
+    sweep->entries = opendir(sweep->records);
+    venv_sweep_set_state(sweep, VENV_SWEEP_CHECKING);
+}
+
 static void venv_sweep_remove_some(struct venv_sweep *sweep)
 {
     if (tree_removal_step(&sweep->removal))
@@ -117,10 +154,14 @@ static bool venv_sweep_take_turn(struct venv_sweep *sweep)
         venv_sweep_set_state(sweep, VENV_SWEEP_LOOKING);
         return true;
     case VENV_SWEEP_LOOKING:
-        return venv_sweep_look(sweep);
+        if (!venv_sweep_look(sweep))
+            venv_sweep_begin_checking(sweep);
+        return true;
     case VENV_SWEEP_REMOVING:
         venv_sweep_remove_some(sweep);
         return true;
+    case VENV_SWEEP_CHECKING:
+        return venv_sweep_check(sweep);
     default:
         return false;
     }
@@ -140,7 +181,11 @@ static void venv_sweep_on_timer(struct ev_loop *loop, ev_timer *timer, int event
 
 void venv_sweep_start(struct venv_sweep *sweep, struct ev_loop *loop, const char *state)
 {
-    *sweep = (struct venv_sweep){.loop = loop, .folder = memory_format("%s/venvs", state)};
+    *sweep = (struct venv_sweep){
+        .loop = loop,
+        .folder = memory_format("%s/venvs", state),
+        .records = memory_format("%s/" VENV_RECORDS_NAME, state),
+    };
     ev_timer_init(&sweep->timer, venv_sweep_on_timer, 0., 0.);
     venv_sweep_set_state(sweep, VENV_SWEEP_WAITING);
     venv_sweep_schedule(sweep, FIRST_SECONDS);
@@ -158,6 +203,7 @@ void venv_sweep_stop(struct venv_sweep *sweep)
     if (sweep->entries)
         closedir(sweep->entries);
     free(sweep->folder);
+    free(sweep->records);
     *sweep = (struct venv_sweep){0};
 }
 

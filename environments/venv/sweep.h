@@ -1,5 +1,6 @@
-/* Cleans the state directory: removes unfinished work of servers that were killed, and virtual
- * environments that have not been used for a long time. It does so once, some time after the start
+/* Cleans the state directory: removes unfinished work of servers that were killed, virtual
+ * environments that have not been used for a long time, and old records of virtual environments
+ * elsewhere that are gone (record.h). It does so once, some time after the start
  * of the server, a little at a time. */
 #pragma once
 
@@ -17,13 +18,15 @@ enum venv_sweep_state {
     VENV_SWEEP_WAITING,  /* waits until the server has started */
     VENV_SWEEP_LOOKING,  /* looks at an entry of the folder in each turn */
     VENV_SWEEP_REMOVING, /* removes the tree that was found */
+    VENV_SWEEP_CHECKING, /* checks a record in each turn, when all venvs were looked at */
 };
 
 struct venv_sweep {
     enum venv_sweep_state state;
     struct ev_loop *loop; /* borrowed */
     char *folder;         /* owned: STATE/venvs */
-    DIR *entries;         /* owned; from the first turn on, if there is such a folder */
+    char *records;        /* owned: STATE/venv-records */
+    DIR *entries;         /* owned; of the one or the other, if there is such a folder */
     struct tree_removal removal;
     ev_timer timer; /* holds no loop */
 };

@@ -117,6 +117,12 @@ def test_a_timeout_interrupts_and_the_variables_stay(server, code):
     assert session.shown("x") == "1"
 
 
+def test_an_interrupt_before_its_python_has_begun_ends_no_session(server):
+    tries = (Session(server, "import time\ntime.sleep(600)", timeout=0.001) for _ in range(5))
+    session = next(each for each in tries if each.result["session"]["alive"])
+    assert "KeyboardInterrupt" in session.result["stderr"] and session.shown("6 * 7") == "42"
+
+
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(server, engine):
     session = Session(server)
     result = session.run("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -348,6 +354,8 @@ def steal():
     "import os; os.closerange(0, 65536)",
     "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'\\0' * 4096)\n    except OSError: pass",
     "import os\nwhile True:\n    try: os.write(200, b'\\0')\n    except OSError: break",
+    "import os\nos.write(200, b'interrupted\\n5\\nx = 2')",
+    "import os, threading, time\nthreading.Thread(target=os.read, args=(200, 12), daemon=True).start()\ntime.sleep(600)",
     "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
     "import os; os.kill(1, 9); os.kill(-1, 9)",
     "import resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))",

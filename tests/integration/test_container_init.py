@@ -99,6 +99,16 @@ def test_usage_is_counted():
     assert 80 << 20 < ended.words.peak < 160 << 20
 
 
+def test_an_init_that_has_nothing_to_look_at_sleeps():
+    """Its program may write files of any size."""
+    ended = run("import time\n"
+                "def waits():\n"
+                "    with open('/proc/1/status') as status:\n"
+                "        return int(next(line for line in status if line.startswith('voluntary')).split()[1])\n"
+                "before = waits()\ntime.sleep(2)\nprint(waits() - before)")
+    assert int(ended.stdout) < 5
+
+
 def test_program_is_pid_2_and_has_nothing_on_standard_input():
     assert run("import os, sys; print(os.getpid(), os.getsid(0), repr(sys.stdin.read()))"
                ).stdout == "2 2 ''\n"
@@ -284,6 +294,38 @@ def test_an_interruption_from_outside_goes_to_the_program():
         ended = interrupt_when_it_runs(process, init)
     assert ended.stdout == "on\nflushed\n" and "KeyboardInterrupt" in ended.stderr
     assert ended.words.returncode == -signal.SIGINT and not ended.words.flags
+
+
+LOOKS_FOR_A_CELL = """
+import os, select, signal
+def look(*_):
+    print(select.select([0], [], [], 0)[0], flush=True)
+    os._exit(0)
+signal.signal(signal.SIGINT, look)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+print("on", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_an_interruption_of_a_session_comes_behind_its_cell():
+    with start("--session", "60", "--", sys.executable, "-c", LOOKS_FOR_A_CELL, stdin=subprocess.PIPE) as process:
+        stdout = process.stdout.read(len(HELLO) + HEAD.size + len("on\n"))
+        init, = (pid for pid in descendants(process.pid) if read(f"/proc/{pid}/comm") == b"pyexecd-init\n")
+        program, = descendants(init)
+        for pid in (init, program):
+            os.sched_setaffinity(pid, [min(os.sched_getaffinity(0))])
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(program, os.SCHED_FIFO, os.sched_param(1))  # it goes first when it can
+        os.kill(init, signal.SIGSTOP)  # both are there when it looks
+        process.stdin.write(HEAD.pack(CELLS, 3) + b"1\nx" + HEAD.pack(DISMISSAL, 0))
+        process.stdin.flush()
+        os.kill(init, signal.SIGINT)
+        os.kill(init, signal.SIGCONT)
+        stdout += process.stdout.read()
+    ended = Ended(process.returncode, stdout)
+    assert ended.stdout == "on\n[0]\n" and ended.words.returncode == 0
 
 
 def test_a_program_cannot_interrupt_itself_by_its_init():

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import sys
 import time
@@ -163,6 +164,85 @@ def test_a_cancel_interrupts_and_the_variables_stay(server):
         if not session.is_gone():
             break
     assert session.shown("x") == "2"
+
+
+def named(server, name):
+    """A session, and its Python, which has a NAME of its own."""
+    session = Session(server, f"import ctypes\nctypes.CDLL(None).prctl(15, b'{name}')\nx = 1")
+    python, = (pid for pid in leftovers.descendants(server.process.pid)
+               if leftovers.read(f"/proc/{pid}/comm") == name.encode() + b"\n")
+    return session, python
+
+
+def stop(pid):
+    """Signals that come later are left to it."""
+    os.kill(pid, signal.SIGSTOP)
+    assert leftovers.until(lambda: leftovers.read(f"/proc/{pid}/stat").rpartition(b") ")[2].startswith(b"T"))
+
+
+def gives_in_at_once(session, python):
+    """Whether a cell that its Python has not begun when it is interrupted gives in. That has two seconds for it."""
+    server = session.server
+    stop(python)
+    began = server.start_tool("run_python", {"code": "x = 2", "session": session.name, "timeout": 0.01})
+    assert leftovers.until(lambda: is_pending(python, signal.SIGINT))
+    os.kill(python, signal.SIGCONT)
+    session.take(server.wait(began)["result"])
+    return session.result["session"]["alive"] and "KeyboardInterrupt" in session.result["stderr"] and session.shown("x") == "1"
+
+
+def is_pending(pid, number):
+    fields = dict(line.split(b":\t") for line in leftovers.read(f"/proc/{pid}/status").splitlines() if b":\t" in line)
+    return int(fields[b"ShdPnd"], 16) >> number - 1 & 1
+
+
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_a_first_cell_that_is_interrupted_before_its_python_has_begun_ends_no_session(start):
+    with serve(environments={"it": {"type": "system", "start": start}}) as server:
+        tries = (Session(server, "import time\ntime.sleep(600)", timeout=0.001) for _ in range(5))
+        assert any(each.result["session"]["alive"] and "KeyboardInterrupt" in each.result["stderr"] and
+                   each.shown("6 * 7") == "42" for each in tries)
+
+
+def test_an_interrupt_before_a_cell_has_begun_is_not_lost(server):
+    """Neither behind a cell that was interrupted itself."""
+    tries = (named(server, f"session-{number}") for number in range(4))
+    assert any(gives_in_at_once(*each) and interrupted(each[0]) and gives_in_at_once(*each) for each in tries)
+
+
+def interrupted(session):
+    return session.run("import time\ntime.sleep(600)", timeout=0.1)["session"]["alive"]
+
+
+def ended_before_its_interrupt(server, name):
+    """A session whose supervisor was stopped when its cell was to be interrupted, and its Python, which is stopped and will
+    find the interrupt of that cell when it goes on. None if the cell had another end: it has two seconds to give in."""
+    session, python = named(server, name)
+    supervisor = int(leftovers.read(f"/proc/{python}/stat").rpartition(b")")[2].split()[1])
+    folder = pathlib.Path(session.shown("import os, time\nprint(os.getcwd())"))
+    began = server.start_tool("run_python", {"session": session.name, "timeout": 1, "code": (
+        "open('begun', 'w').close()\nwhile not os.path.exists('go'):\n    time.sleep(0.01)")})
+    assert leftovers.until((folder / "begun").exists)
+    stop(supervisor)
+    time.sleep(1.3)
+    (folder / "go").touch()
+    session.take(server.wait(began)["result"])
+    if not session.result["timed_out"] or not session.result["session"]["alive"]:
+        return None
+    stop(python)
+    os.kill(supervisor, signal.SIGCONT)
+    assert leftovers.until(lambda: is_pending(python, signal.SIGINT))
+    return session, python
+
+
+def test_an_interrupt_that_comes_late_is_not_for_the_next_cell(server):
+    tries = (ended_before_its_interrupt(server, f"late-{number}") for number in range(5))
+    session, python = next(found for found in tries if found)
+    began = server.start_tool("run_python", {"code": "print('the next')", "session": session.name})
+    time.sleep(0.5)  # for the cell to be sent: it shows nothing if it comes later
+    os.kill(python, signal.SIGCONT)
+    session.take(server.wait(began)["result"])
+    assert session.result["stdout"] == "the next\n"
 
 
 def test_cells_are_executed_one_after_the_other(server):
@@ -574,6 +654,8 @@ def test_sessions_end_with_their_server():
     "import os; os.closerange(0, 65536)",
     "import os\nfor fd in range(3, 1024):\n    try: os.write(fd, b'\\0' * 4096)\n    except OSError: pass",
     "import os\nwhile True:\n    try: os.write(200, b'\\0')\n    except OSError: break",
+    "import os\nos.write(200, b'interrupted\\n5\\nx = 2')",
+    "import os, threading, time\nthreading.Thread(target=os.read, args=(200, 12), daemon=True).start()\ntime.sleep(600)",
     "import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
     "import os; os.kill(os.getppid(), 9); os.kill(1, 9)",
     "import os; os.kill(-1, 9)",

@@ -1,15 +1,24 @@
 """What a model reads about tools before its first call, and what it can find out by the module."""
 
 import json
+import re
+import signal
 import sys
 
 import pytest
 
 import client
 import leftovers
-from test_script_tools import UPSTREAM, serve, shown
+from test_reload import write
+from test_script_tools import UPSTREAM, serve, shown, with_tools
 
 SIZES = 2048
+SILENT_UNTIL = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 def description(server):
@@ -100,6 +109,24 @@ def test_a_silent_server_keeps_no_tools_of_others_back(tmp_path):
     with serve({"a": {"type": "system"}}, {"quick": upstream(tmp_path, [tool("early")]), "silent": silent}) as server:
         assert leftovers.until(lambda: "early()" in description(server))
         assert "the tools of silent are not known" not in server.stderr()
+
+
+def test_a_changed_server_that_is_silent_keeps_its_tools(tmp_path):
+    """Until it lists others, or fails."""
+    environments, slow = {"a": {"type": "system"}}, upstream(tmp_path, [tool("former")], "slow")
+    tools = {"slow": slow, "quick": upstream(tmp_path, [tool("early")], "quick")}
+    with serve(environments, tools) as server:
+        assert leftovers.until(lambda: {"former()", "early()"} <= set(re.findall(r"\w+\(\)", description(server))))
+        tools = {"slow": {"command": [sys.executable, "-c", SILENT_UNTIL, str(tmp_path / "go"), *slow["command"]]},
+                 "quick": upstream(tmp_path, [tool("new")], "changed")}
+        write(server, {**server.config, "environments": with_tools(environments, tools), "tools": tools})
+        server.process.send_signal(signal.SIGHUP)
+        assert leftovers.until(lambda: "new()" in description(server))
+        assert "former()" in description(server)
+        upstream(tmp_path, [tool("latter")], "slow")
+        (tmp_path / "go").touch()
+        assert leftovers.until(lambda: "latter()" in description(server))
+        assert "former()" not in description(server)
 
 
 def test_a_server_that_cannot_be_reached_is_named():

@@ -3,6 +3,7 @@ which that can go wrong, after which nothing may be left."""
 
 import contextlib
 import glob
+import json
 import os
 import pathlib
 import re
@@ -924,6 +925,20 @@ def test_a_venv_that_nobody_has_used_for_long_is_removed(place):
     for definition in ({}, {"system_site_packages": True}):
         run_once(place, definition, "print(1)")
     assert time.time() - (young / "pyexecd.json").stat().st_mtime < 3600
+
+
+def test_an_old_record_of_a_venv_that_is_gone_is_removed(place):
+    for name in ("gone", "young", "there"):
+        run_once(place, {"venv_path": str(place.folder / name)}, "print(1)")
+    records = {pathlib.Path(json.loads(path.read_text())["path"]).name: path for path in (place.state / "venv-records").iterdir()}
+    for name in ("gone", "young"):
+        shutil.rmtree(place.folder / name)
+    for name in ("gone", "there"):
+        os.utime(records[name], (0, time.time() - 31 * 86400))
+    environment = {"type": "venv", "venv_path": str(place.folder / "there")}
+    with initialized(client.Server("--log-level", "debug", config={"environments": {"venv": environment}})) as server:
+        assert leftovers.until(lambda: "checking records -> off" in server.stderr())
+    assert not records["gone"].exists() and records["young"].exists() and records["there"].exists()
 
 
 def test_a_venv_that_is_in_use_is_not_removed(place):

@@ -14,6 +14,8 @@
 
 enum { STATUS_SHIFT = 8 }; /* of an exit status, as wait(2) has it */
 
+static const char cell_relay_interrupted[] = "interrupted\n";
+
 bool cell_relay_open(struct cell_relay *relay, struct wire_end *wire)
 {
     int ends[2];
@@ -55,12 +57,34 @@ static void cell_relay_begin_cell(struct cell_relay *relay)
     relay->head_length = 0;
 }
 
+/* True if the head is the line that may come before a cell, or a part of it. */
+static bool cell_relay_is_interrupted(const struct cell_relay *relay)
+{
+    return strncmp(relay->head, cell_relay_interrupted, relay->head_length) == 0;
+}
+
+static void cell_relay_pass_line(struct cell_relay *relay)
+{
+    if (relay->head_length < strlen(cell_relay_interrupted))
+        return;
+    cell_relay_put(relay, relay->head, relay->head_length);
+    relay->head_length = 0;
+}
+
+static bool cell_relay_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
 static void cell_relay_take_of_head(struct cell_relay *relay, char byte)
 {
     relay->head[relay->head_length++] = byte;
-    if (byte == '\n')
+    if (cell_relay_is_interrupted(relay))
+        cell_relay_pass_line(relay);
+    else if (byte == '\n' && cell_relay_is_digit(*relay->head))
         cell_relay_begin_cell(relay);
-    else if (byte < '0' || byte > '9' || relay->head_length == sizeof relay->head)
+    else if (!cell_relay_is_digit(*relay->head) || !cell_relay_is_digit(byte) ||
+             relay->head_length == sizeof relay->head)
         cell_relay_go_astray(relay);
 }
 

@@ -85,8 +85,6 @@ static bool holds_too_much(struct watch *watch, uint64_t most)
     double began = clock_seconds();
     struct holdings holdings;
 
-    if (most == 0)
-        return false;
     holdings_look_at_files(&holdings);
     watch->longest = HOLDINGS_SECONDS + HOLDINGS_SHARE * (clock_seconds() - began);
     return holdings.deleted > most;
@@ -95,7 +93,7 @@ static bool holds_too_much(struct watch *watch, uint64_t most)
 /* When things are to be done beside waiting. */
 struct init_schedule {
     uint64_t most;     /* bytes that deleted files may hold; 0: no limit */
-    double next_look;  /* at them */
+    double next_look;  /* at them, where there is a limit */
     double next_flush; /* when the program is told to flush; 0: it has no starter */
 };
 
@@ -108,7 +106,7 @@ static bool init_do_due(struct init_schedule *schedule, struct watch *watch, pid
         kill(program, STARTER_SIGNAL);
         schedule->next_flush = now + STARTER_SECONDS;
     }
-    if (now < schedule->next_look)
+    if (schedule->most == 0 || now < schedule->next_look)
         return true;
     if (holds_too_much(watch, schedule->most))
         return false;
@@ -116,6 +114,15 @@ static bool init_do_due(struct init_schedule *schedule, struct watch *watch, pid
         watch->longest = STARTER_SECONDS;
     schedule->next_look = clock_seconds() + watch->longest;
     return true;
+}
+
+/* An interrupt comes behind the cell that it is for. */
+static void init_pass_interrupt(struct watch *watch, pid_t program)
+{
+    if (!watch->interrupted || (watch->relay && !cell_relay_is_empty(watch->relay)))
+        return;
+    kill(program, SIGINT);
+    watch->interrupted = false;
 }
 
 /* Until PROGRAM has ended, or is to be killed for the reason that is added to the flags. */
@@ -132,9 +139,7 @@ static void wait_for_program(struct watch *watch, struct init_schedule *schedule
         while ((pid = waitpid(-1, &words->status, WNOHANG)) > 0)
             if (pid == program)
                 return;
-        if (watch->interrupted)
-            kill(program, SIGINT);
-        watch->interrupted = false;
+        init_pass_interrupt(watch, program);
     } while (watch_wait(watch));
     words->flags |=
         watch->relay && watch->relay->is_astray ? LAST_WORDS_ASTRAY : LAST_WORDS_OVERDUE;
@@ -235,10 +240,14 @@ static int init_run(struct watch *watch, const struct init_order *order)
         return EXIT_SUCCESS;
     }
     started = clock_seconds();
-    watch->longest = HOLDINGS_SECONDS; /* there is nothing yet; the program needs the time */
-    schedule.next_look = started + HOLDINGS_SECONDS;
-    if (order->program.is_script)
+    if (order->program.is_script) {
+        watch->longest = STARTER_SECONDS;
         schedule.next_flush = started + STARTER_SECONDS;
+    }
+    if (schedule.most > 0) {
+        watch->longest = HOLDINGS_SECONDS; /* there is nothing yet; the program needs the time */
+        schedule.next_look = started + HOLDINGS_SECONDS;
+    }
     if (program < 0) {
         words.failure = errno;
     } else {

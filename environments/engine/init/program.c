@@ -27,14 +27,16 @@ static void offer_to_the_kernel(void)
     close(fd);
 }
 
-static void forget_the_init(void)
+static void forget_the_init(const struct init_program *program)
 {
-    sigset_t none;
+    sigset_t blocked;
 
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigemptyset(&blocked);
+    if (program->input >= 0) /* the program of a session lets it through when it has a handler */
+        sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
     setsid();
 }
 
@@ -84,7 +86,7 @@ static _Noreturn void init_program_execute(const struct init_program *program, i
     int input = program->input >= 0 ? program->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
     int number;
 
-    forget_the_init();
+    forget_the_init(program);
     offer_to_the_kernel();
     init_program_name_user();
     if (program->is_script)

@@ -96,24 +96,34 @@ static bool worker_take_tools(void)
     return true;
 }
 
+/* The program of a session lets SIGINT through when it has a handler. It outlives an interrupt, and
+ * may be copied. */
+static void worker_take_input(int input)
+{
+    if (dup2(input, STDIN_FILENO) < 0)
+        _exit(0);
+    close(input);
+    stacks_leave();
+}
+
 /* The code comes into the file of the script, and then a byte to the gate, with the input if there
  * is one. True when the script has tools. */
 static bool worker_wait(void)
 {
     const struct gate_word word = {.mark = 'w', .keeper = keeper_begin()};
     bool has_tools = false;
+    sigset_t none;
     int input;
 
     if (write(STARTER_GATE, &word, sizeof word) != sizeof word)
         _exit(0);
     while (worker_receive(&input) == STARTER_TOOLS_FOLLOW)
         has_tools = worker_take_tools();
-    if (input >= 0 && dup2(input, STDIN_FILENO) < 0)
-        _exit(0);
-    if (input >= 0) {
-        close(input);
-        stacks_leave(); /* a session outlives an interrupt, and may be copied */
-    }
+    sigemptyset(&none);
+    if (input >= 0)
+        worker_take_input(input);
+    else
+        sigprocmask(SIG_SETMASK, &none, NULL);
     close(STARTER_GATE);
     return has_tools;
 }
@@ -122,7 +132,7 @@ static _Noreturn void worker_become(const struct program *program,
                                     const struct runner_preparation *preparation, int fd)
 {
     struct process_limits limits = program->run.limits;
-    sigset_t none;
+    sigset_t blocked;
 
     setsid();
     networks_forget();
@@ -137,8 +147,9 @@ static _Noreturn void worker_become(const struct program *program,
     if (limits.processes > 0)
         limits.processes += keeper_is_wanted();
     confine_limits(fd, &limits, preparation->layers);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT); /* until it is known what it is to be */
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
     confine_need(fd, dup2(program->gate, STARTER_GATE), "gate", "");
     worker_close_descriptors();
     prctl(PR_SET_NAME, worker.name);

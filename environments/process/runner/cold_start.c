@@ -85,7 +85,7 @@ static _Noreturn void cold_start_execute(const struct program *program,
                                          const struct runner_preparation *preparation, int fd)
 {
     char **variables = program->variables;
-    sigset_t none;
+    sigset_t blocked;
 
     setsid();
     if (!(preparation->layers & LAYER_PID_NAMESPACE)) {
@@ -114,8 +114,10 @@ static _Noreturn void cold_start_execute(const struct program *program,
     if (!(preparation->layers & LAYER_PID_NAMESPACE))
         protect_others(fd, preparation->layers);
     confine_limits(fd, &program->run.limits, preparation->layers);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigemptyset(&blocked);
+    if (program->input >= 0) /* the program of a session lets it through when it has a handler */
+        sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
     execve(program->arguments[0], program->arguments, variables);
     confine_fail(fd, "cannot execute ", program->arguments[0]);
 }

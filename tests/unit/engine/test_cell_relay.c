@@ -54,23 +54,55 @@ static void take(const char *text, size_t size)
     }
 }
 
-static void test_a_cell_goes_on_in_every_possible_split(void **state)
+static void check_every_possible_split(void **state, const char *text)
 {
-    const size_t length = strlen(CELL);
+    const size_t length = strlen(text);
 
     for (size_t size = 1; size <= length; size++) {
-        take(CELL, size);
+        take(text, size);
         assert_true(relay.is_busy && !relay.is_astray);
-        assert_string_equal(read_program(), CELL);
+        assert_string_equal(read_program(), text);
         cell_relay_tear_down(state);
         assert_int_equal(cell_relay_set_up(state), 0);
     }
 }
 
+static void test_a_cell_goes_on_in_every_possible_split(void **state)
+{
+    check_every_possible_split(state, CELL);
+}
+
+static void test_a_line_that_tells_of_an_interrupt_goes_before_a_cell(void **state)
+{
+    take("interrupted\n", 100);
+    assert_false(relay.is_busy || relay.is_astray);
+    assert_string_equal(read_program(), "interrupted\n");
+    check_every_possible_split(state, "interrupted\n" CELL);
+}
+
+static void test_an_answer_to_a_line_makes_no_sense(void **state)
+{
+    (void)state;
+    take("interrupted\n", 100);
+    assert_int_equal(send(relay.theirs, "", 1, MSG_NOSIGNAL), 1);
+    cell_relay_serve(&relay, 0);
+    assert_true(relay.is_astray);
+}
+
 static void test_what_is_no_cell_makes_no_sense(void **state)
 {
     static const char *const cases[] = {
-        "x\n", "-1\n", "1234567890123456789012345678901234567890", "1\nab", /* more than it said */
+        "x\n",
+        "-1\n",
+        "1234567890123456789012345678901234567890",
+        "1\nab", /* more than it said */
+        "interrupted \n",
+        "interrupt\n",
+        "interrupted5\n",
+        "1interrupted\n",
+        "interrupted\nx\n",
+        "1\naninterrupted\n", /* behind a cell that is at work */
+        "copy\n",
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -132,6 +164,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RELAY_TEST(test_a_cell_goes_on_in_every_possible_split),
+        RELAY_TEST(test_a_line_that_tells_of_an_interrupt_goes_before_a_cell),
+        RELAY_TEST(test_an_answer_to_a_line_makes_no_sense),
         RELAY_TEST(test_what_is_no_cell_makes_no_sense),
         RELAY_TEST(test_an_answer_without_a_cell_makes_no_sense),
         RELAY_TEST(test_an_answer_in_the_middle_of_the_code_makes_no_sense),

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "tests/unit/process/process_trial.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -77,6 +78,41 @@ static void test_an_interrupted_program_shows_where_it_stood(void **state)
     (void)state;
     check_interrupt(LAYERS_OF_TREES);
     check_interrupt(LAYER_LANDLOCK);
+}
+
+static void check_early_interrupt(unsigned layers)
+{
+    struct trial_host *host = trial_host_new(layers);
+    const char *const arguments[] = {"/usr/bin/python3", "-ISc",
+                                     "import signal\nprint(signal.sigwait([signal.SIGINT]))", NULL};
+    const char *const variables[] = {NULL};
+    struct process_trial trial;
+    struct error err = ERROR_INIT;
+    int input[2];
+
+    assert_int_equal(pipe2(input, O_CLOEXEC), 0);
+    assert_int_equal(process_trial_start(host, &trial,
+                                         &(struct process_command){.arguments = arguments,
+                                                                   .environment = variables,
+                                                                   .directory = "/",
+                                                                   .input = input[0],
+                                                                   .limits = trial_limits},
+                                         &err),
+                     0);
+    process_interrupt(&trial.process); /* there is no program yet */
+    process_trial_wait(host, &trial, TRIAL_SOON_SECONDS);
+    assert_string_equal(trial.output, "2\n");
+    assert_int_equal(trial.end.returncode, 0);
+    close(input[0]);
+    close(input[1]);
+    trial_host_free(host);
+}
+
+static void test_a_program_with_an_input_gets_the_interrupt_that_came_before_it(void **state)
+{
+    (void)state;
+    check_early_interrupt(LAYERS_OF_TREES);
+    check_early_interrupt(LAYER_LANDLOCK);
 }
 
 static void test_the_end_says_what_held_the_tree(void **state)
@@ -310,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_output_and_status_come_back),
         cmocka_unit_test(test_signal_is_reported_as_it_is),
         cmocka_unit_test(test_an_interrupted_program_shows_where_it_stood),
+        cmocka_unit_test(test_a_program_with_an_input_gets_the_interrupt_that_came_before_it),
         cmocka_unit_test(test_the_end_says_what_held_the_tree),
         cmocka_unit_test(test_what_a_killed_program_has_used_is_known),
         cmocka_unit_test(test_program_that_cannot_be_executed_says_why),

@@ -106,6 +106,29 @@ static void test_a_kept_record_is_of_the_venv_with_its_mark(void **state)
     assert_false(venv_record_read(&record, venv, kept));
 }
 
+static void test_a_kept_record_is_left_over_when_its_venv_is_gone(void **state)
+{
+    AUTO_FREE char *venv = memory_format("%s/venv", (char *)*state);
+    AUTO_FREE char *kept = venv_record_place(*state, venv);
+    const struct venv_record mine = {.path = venv, .version = version, .executable = executable};
+    struct venv_record record;
+    struct error err = ERROR_INIT;
+
+    assert_false(venv_record_is_left_over(kept));
+    shell(*state, "mkdir venv");
+    assert_int_equal(venv_record_write(&mine, venv, kept, &err), 0);
+    assert_true(venv_record_read(&record, venv, kept));
+    assert_string_equal(record.path, venv);
+    venv_record_deinit(&record);
+    assert_false(venv_record_is_left_over(kept));
+    shell(*state, "mv venv other; ln -s nowhere venv");
+    assert_false(venv_record_is_left_over(kept));
+    shell(*state, "rm venv");
+    assert_true(venv_record_is_left_over(kept));
+    shell(*state, "cd venv-records; echo '{}' >$(ls)");
+    assert_false(venv_record_is_left_over(kept));
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(test_##NAME, set_up, tear_down)
 
 int main(void)
@@ -115,6 +138,7 @@ int main(void)
         TEST(what_is_no_file_is_no_record),
         TEST(a_record_takes_the_place_of_what_is_no_file),
         TEST(a_kept_record_is_of_the_venv_with_its_mark),
+        TEST(a_kept_record_is_left_over_when_its_venv_is_gone),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
