@@ -11,7 +11,7 @@
 #include "base/wire.h"
 
 enum {
-    NODE_PROTOCOL = 2, /* changes with each change of the frames and their JSON */
+    NODE_PROTOCOL = 3, /* changes with each change of the frames and their JSON */
     NODE_CHANNEL_BYTES = 4,
     NODE_PIECE_BYTES = 32 << 10, /* of one frame of code, output, cells or files, at most */
     NODE_WINDOW_BYTES = 256 << 10,

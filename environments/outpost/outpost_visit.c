@@ -62,7 +62,6 @@ struct outpost_visit {
 
     struct outpost_copy copy; /* without a directory: both machines have the server's */
     bool has_files;           /* the server has sent what it has */
-    bool is_catching_up;      /* new files are not noted yet: the next cell waits */
     char *script;             /* owned: that of the request, here; or NULL */
     json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
     bool is_out_of_disk;
@@ -338,7 +337,7 @@ static void outpost_visit_on_cells(struct outpost_visit *visit, const char *data
         return;
     if (buffer_append(&visit->cells, data, length, &ignored) < 0)
         node_wire_fail(&visit->outpost->wire, "it has sent cells without credit");
-    else if (!visit->is_catching_up)
+    else
         outpost_visit_flush_cells(visit);
 }
 
@@ -550,12 +549,6 @@ static void outpost_visit_on_files_ready(struct outpost_copy *copy)
 {
     struct outpost_visit *visit = outpost_visit_that_copies(copy);
 
-    visit->is_catching_up = false;
-    if (visit->has_files) {
-        if (visit->input >= 0)
-            outpost_visit_flush_cells(visit);
-        return;
-    }
     visit->has_files = true;
     outpost_visit_begin_whole(visit);
 }
@@ -604,7 +597,6 @@ static void outpost_visit_on_file(struct outpost_visit *visit, enum node_frame t
 
     if (!visit->copy.directory)
         return;
-    visit->is_catching_up |= type == NODE_COPIED;
     if (outpost_copy_take(&visit->copy, type, data, length, &err) < 0)
         node_wire_fail(wire, "it has sent what is no file");
     else if (type != NODE_COPIED)

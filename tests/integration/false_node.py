@@ -201,7 +201,7 @@ def own(channel):
     say(READY, 0)
 
 
-def main(behaviour, protocol="2", greeting=GREETING.decode(), host="evil" + ESCAPE):
+def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCAPE):
     """A behaviour of "mute" never comes so far as to be ready; the second "hasty" one sends files when it is asked to
     prepare."""
     sys.stdout.buffer.write(greeting.encode())

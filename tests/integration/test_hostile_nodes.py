@@ -93,7 +93,7 @@ def test_a_node_that_is_never_ready_is_lost():
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["deaf", "1"], "its pyexecd speaks another protocol (1) than this one (2): install the same version on both"),
+    (["deaf", "1"], "its pyexecd speaks another protocol (1) than this one (3): install the same version on both"),
     (["deaf", "2", "pyexecd wire 2\n"], "its pyexecd is of another version than this one"),
 ])
 def test_another_version_is_told(arguments, said):

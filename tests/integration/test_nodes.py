@@ -664,7 +664,7 @@ class Wire:
         assert self.read(15) == b"pyexecd wire 1\n"
         self.process.stdin.write(b"pyexecd wire 1\n")
         assert self.receive()[0] == self.HELLO
-        self.tell(self.HELLO, 0, protocol=2, is_best_effort=True, trial=str(folder / "trial"), content="found")
+        self.tell(self.HELLO, 0, protocol=3, is_best_effort=True, trial=str(folder / "trial"), content="found")
         assert self.receive()[2] == b"{}"
 
     def __enter__(self):
