@@ -64,6 +64,7 @@ struct outpost_visit {
     bool has_files;           /* the server has sent what it has */
     char *script;             /* owned: that of the request, here; or NULL */
     json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
+    bool has_insisted;        /* there was another answer while its files went back */
     bool is_out_of_disk;
 };
 
@@ -342,7 +343,7 @@ static void outpost_visit_on_cells(struct outpost_visit *visit, const char *data
 }
 
 /* The output before this answer belongs to the cell, and so do the files. A second answer to one
- * cell is the script's own, and the server's to judge. */
+ * cell is the script's own, and the server's to judge, behind the files, too. */
 static void outpost_visit_answer(struct outpost_visit *visit, unsigned char status)
 {
     struct process_usage usage;
@@ -351,12 +352,15 @@ static void outpost_visit_answer(struct outpost_visit *visit, unsigned char stat
     visit->execution->drain(visit->execution);
     usage = visit->execution->measure(visit->execution);
     message = node_usage_write(status, &usage);
-    if (!visit->has_files || visit->cell) {
+    if (!visit->has_files) {
         outpost_visit_tell(visit, NODE_CELL, message);
-        return;
+    } else if (visit->cell) {
+        visit->has_insisted = true;
+        json_decref(message);
+    } else {
+        visit->cell = message;
+        outpost_copy_return(&visit->copy);
     }
-    visit->cell = message;
-    outpost_copy_return(&visit->copy);
 }
 
 static void outpost_visit_on_answer(struct ev_loop *loop, ev_io *watcher, int events)
@@ -553,12 +557,20 @@ static void outpost_visit_on_files_ready(struct outpost_copy *copy)
     outpost_visit_begin_whole(visit);
 }
 
+static void outpost_visit_end_cell(struct outpost_visit *visit)
+{
+    if (visit->has_insisted)
+        outpost_visit_tell(visit, NODE_CELL, json_incref(visit->cell));
+    visit->has_insisted = false;
+    outpost_visit_tell(visit, NODE_CELL, STEAL_PTR(visit->cell));
+}
+
 static void outpost_visit_on_returned(struct outpost_copy *copy)
 {
     struct outpost_visit *visit = outpost_visit_that_copies(copy);
 
     if (visit->cell)
-        outpost_visit_tell(visit, NODE_CELL, STEAL_PTR(visit->cell));
+        outpost_visit_end_cell(visit);
     else
         outpost_visit_end(visit, STEAL_PTR(visit->end));
 }

@@ -408,6 +408,19 @@ def test_a_node_that_has_given_all_files_back_and_does_not_end_is_given_up():
         assert "it has given all files back, and not ended in 15 seconds" in sessions.text_of(server.run("print(1)"))
 
 
+def test_a_script_that_ends_its_cell_again_and_again_ends_its_session():
+    with false("insists") as server:
+        answer = sessions.call(server, "print(1)", "new", timeout=5)
+        assert "its code has closed or used a descriptor that is not its own" in sessions.text_of(answer), answer
+
+
+@pytest.mark.parametrize("code", ["os.write(200, bytes(2))", "os.write(200, bytes(5))", "for _ in range(50): os.write(200, bytes(1))"])
+def test_a_second_end_of_a_cell_is_not_blamed_on_the_node(far, code):
+    session = sessions.Session(far, "import os")
+    first = sessions.call(far, code + "\nimport time\ntime.sleep(1000)", session.name, timeout=5)
+    assert "has failed" not in sessions.text_of(first) + sessions.text_of(sessions.call(far, "1", session.name)), first
+
+
 def test_a_killed_server_leaves_no_part_of_a_file():
     server = false("idle")
     try:
