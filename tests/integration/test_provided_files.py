@@ -141,6 +141,7 @@ def test_a_list_of_changed_files_that_is_not_complete_says_so(server):
     assert "More files" not in result["content"][0]["text"]
 
 
+@pytest.mark.shared  # a node removes its copy, and the disk has room again
 @needs_namespaces
 def test_that_the_disk_is_full_is_told(tmp_path):
     """tmpfs counts directories by their number only."""
