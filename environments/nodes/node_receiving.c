@@ -274,12 +274,13 @@ static bool node_receiving_remove(const struct node_receiving *receiving, const 
            unlinkat(parent, name, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0) == 0;
 }
 
+/* A node sends a file that stays there back, so only the server has something to tell. */
 static int node_receiving_take_loss(struct node_receiving *receiving, const char *path,
                                     struct error *err)
 {
     if (node_entry_check_path(path, err) < 0)
         return -1;
-    if (!node_receiving_remove(receiving, path))
+    if (!node_receiving_remove(receiving, path) && receiving->spares_changes)
         node_skips_add(&receiving->skips, path, "removed there; it has changed here, and stays");
     if (*receiving->known)
         directory_listing_forget(*receiving->known, path);

@@ -281,6 +281,17 @@ def test_what_both_have_changed_during_a_cell_is_told_and_then_as_it_is_here():
         assert (directory / "notes").read_text() == "here and there" and session.result["stderr"] == ""
 
 
+def test_a_file_that_a_thread_has_changed_there_comes_back_though_it_was_removed_here():
+    with Copies() as server:
+        session = sessions.Session(server, "open('kept', 'w').write('old')")
+        directory = server.directory(session.result)
+        (copy,) = server.copies()
+        (copy / "kept").write_text("of a thread")
+        (directory / "kept").unlink()
+        assert session.shown("print(open('kept').read())") == "of a thread" and session.result["stderr"] == ""
+        assert (directory / "kept").read_text() == "of a thread"
+
+
 def test_a_session_may_get_more_files_in_its_life_than_a_directory_has():
     with Copies() as server:
         session = sessions.Session(server)
