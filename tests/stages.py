@@ -149,7 +149,8 @@ class Suite:
             self.sanitized_integration(marks, workers=5),
             self.docker(marks, workers=2),
             self.clients(marks, workers=1),
-            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2), self.on_nodes(workers=2)] if self.whole else []),
+            *([self.plain_integration(f"{OTHERS} and {self.plainly}", workers=2),
+               self.on_nodes("shared", workers=2), self.on_nodes("copied", workers=2)] if self.whole else []),
             *self.heavy(), *self.meson(),
             *([self.hostile_plain(f"{OTHERS} and {self.plainly}", workers=2)] if self.whole else []),
             self.hostile(marks, workers=2), self.conformance(), *self.node_clients(),
@@ -208,9 +209,12 @@ class Suite:
                             marks, workers)
         return self.copy.for_nobody(stage)
 
-    def on_nodes(self, workers):
-        return self.pytest("integration-nodes", "integration tests on nodes, sanitized", "integration",
-                           {"PYEXECD": f"{SANITIZED}/pyexecd", "ON_NODES": "shared"}, f"{OTHERS} and nodes and not here and not long", workers)
+    def on_nodes(self, files, workers):
+        """FILES is how the nodes get those of working directories."""
+        left_out = {"shared": "here", "copied": "here or shared"}[files]
+        return self.pytest(f"integration-nodes-{files}", f"integration tests on nodes with files {files}, sanitized", "integration",
+                           {"PYEXECD": f"{SANITIZED}/pyexecd", "ON_NODES": files},
+                           f"{OTHERS} and nodes and not ({left_out}) and not long", workers)
 
     def hostile(self, marks, workers=0):
         return self.pytest("hostile-sanitized", "hostile programs, sanitized", "hostile",

@@ -35,23 +35,6 @@ static void node_copy_on_frame(struct node_sending *sending, enum node_frame typ
     node_stay_send(node_copy_of(sending)->stay, type, data, length);
 }
 
-static void node_copy_add_skips(struct node_copy *copy, const struct node_skips *skips)
-{
-    AUTO_JSON json_t *message = node_skips_write(skips);
-
-    if (skips->count > 0)
-        node_skips_read(&copy->skips, message);
-}
-
-/* The other end has what this listing has seen. */
-static void node_copy_end_noting(struct node_copy *copy)
-{
-    copy->is_noting = false;
-    node_sending_note(&copy->sending);
-    if (copy->is_wanted)
-        node_copy_begin(copy);
-}
-
 /* A file with holes has any length here, and each byte of it goes over. */
 static bool node_copy_has_large_holes(const struct node_copy *copy)
 {
@@ -71,9 +54,7 @@ static void node_copy_on_listed(struct node_sending *sending)
 {
     struct node_copy *copy = node_copy_of(sending);
 
-    if (copy->is_noting) {
-        node_copy_end_noting(copy);
-    } else if (!sending->before && !directory_listing_is_complete(sending->now)) {
+    if (!sending->before && !directory_listing_is_complete(sending->now)) {
         node_copy_refuse(copy, "the working directory has more files than can be copied to a node "
                                "(10,000), or deeper ones");
     } else if (node_copy_has_large_holes(copy)) {
@@ -88,16 +69,14 @@ static void node_copy_on_done(struct node_sending *sending)
     struct node_copy *copy = node_copy_of(sending);
 
     node_copy_rest(copy);
-    node_copy_add_skips(copy, &sending->skips);
+    node_skips_join(&copy->skips, &sending->skips);
     node_stay_tell(copy->stay, NODE_COPIED, json_object());
     copy->sent(copy);
 }
 
 void node_copy_begin(struct node_copy *copy)
 {
-    copy->is_wanted = copy->is_noting;
-    if (!copy->is_noting)
-        node_sending_begin(&copy->sending);
+    node_sending_begin(&copy->sending);
 }
 
 void node_copy_go(struct node_copy *copy)
@@ -144,32 +123,27 @@ static void node_copy_begin_return(struct node_copy *copy)
     const struct directory_listing *sent;
 
     node_sending_cancel(&copy->sending); /* it has ended before it had all */
-    copy->is_wanted = copy->is_noting = false;
-    sent = copy->sending.before;
     node_receiving_end(&copy->receiving);
-    node_receiving_init(&copy->receiving, copy->directory,
+    sent = copy->sending.before;
+    node_receiving_init(&copy->receiving, copy->directory, &copy->sending.before,
                         (sent ? directory_listing_size(sent) : 0) + copy->growth);
-    copy->receiving.sent = sent;
     copy->receiving.kept = copy->kept;
-    copy->has_received = false;
+    copy->receiving.spares_changes = true;
     copy->is_returning = true;
     copy->returns++;
     ev_timer_again(copy->loop, &copy->patience);
 }
 
-/* A return without a file has changed nothing here: no new listing is needed. */
 static void node_copy_end_return(struct node_copy *copy, const json_t *message)
 {
+    struct node_skips theirs;
+
     copy->is_returning = false;
     ev_timer_again(copy->loop, &copy->patience);
     node_receiving_end(&copy->receiving);
-    node_skips_read(&copy->skips, message);
-    node_copy_add_skips(copy, &copy->receiving.skips);
-    copy->receiving.sent = NULL;
-    if (!copy->has_received || copy->sending.state != NODE_SENDING_RESTING)
-        return;
-    copy->is_noting = true;
-    node_sending_begin(&copy->sending);
+    node_skips_read(&theirs, message);
+    node_skips_join(&copy->skips, &theirs);
+    node_skips_join(&copy->skips, &copy->receiving.skips);
 }
 
 bool node_copy_is_returning(const struct node_copy *copy)
@@ -191,7 +165,6 @@ static void node_copy_take_file(struct node_copy *copy, enum node_frame type, co
 {
     struct error err = ERROR_INIT;
 
-    copy->has_received = true;
     if (node_receiving_take(&copy->receiving, type, data, length, &err) < 0) {
         node_copy_fail(copy, err.message);
         return;
@@ -221,9 +194,9 @@ char *node_copy_tell(struct node_copy *copy)
     copy->skips = (struct node_skips){0};
     if (skips.count == 0)
         return NULL;
-    if (skips.count == 1)
-        return memory_format("not copied: %s", skips.first);
-    return memory_format("not copied: %s, and %u more", skips.first, skips.count - 1);
+    if (skips.count == skips.named)
+        return memory_format("not copied: %s", skips.names);
+    return memory_format("not copied: %s, and %u more", skips.names, skips.count - skips.named);
 }
 
 /* Its beginning and end */
@@ -243,7 +216,7 @@ int node_copy_open(struct node_copy *copy, int directory, struct error *err)
         .done = node_copy_on_done,
     };
     node_sending_init(&copy->sending);
-    node_receiving_init(&copy->receiving, copy->directory, 0);
+    node_receiving_init(&copy->receiving, copy->directory, &copy->sending.before, 0);
     ev_timer_init(&copy->patience, node_copy_on_patience, 0., NODE_COPY_PATIENCE_SECONDS);
     return 0;
 }

@@ -26,11 +26,8 @@ struct node_copy {
     struct node_sending sending;
     struct node_receiving receiving;
     struct node_skips skips; /* that are not told yet */
-    bool is_wanted;          /* to be sent as soon as it is known what has come back */
-    bool is_noting;          /* it is found out what the node has */
     bool is_returning;       /* files come back */
-    bool has_received;
-    unsigned returns;  /* since the last cell has ended */
+    unsigned returns;        /* since the last cell has ended */
     ev_timer patience; /* with a node that lives, and takes or gives no files, or does not end */
 };
 

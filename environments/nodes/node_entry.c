@@ -64,10 +64,23 @@ int node_entry_read(struct node_entry *ret, const char *data, size_t length, str
     return 0;
 }
 
+void node_skips_join(struct node_skips *skips, const struct node_skips *more)
+{
+    const size_t length = strlen(skips->names);
+    const char *comma = length > 0 ? ", " : "";
+
+    skips->count += more->count;
+    if (more->named == 0 || length + strlen(comma) + strlen(more->names) >= sizeof skips->names)
+        return;
+    stpcpy(stpcpy(skips->names + length, comma), more->names);
+    skips->named += more->named;
+}
+
 void node_skips_add(struct node_skips *skips, const char *path, const char *why)
 {
-    if (skips->count++ > 0)
-        return;
-    snprintf(skips->first, sizeof skips->first, "%.*s (%s)", NODE_ENTRY_SHOWN_BYTES, path, why);
-    printable_clean(skips->first);
+    struct node_skips one = {.count = 1, .named = 1};
+
+    snprintf(one.names, sizeof one.names, "%.*s (%s)", NODE_ENTRY_SHOWN_BYTES, path, why);
+    printable_clean(one.names);
+    node_skips_join(skips, &one);
 }

@@ -36,7 +36,11 @@ int node_entry_check_path(const char *path, struct error *err);
 /* The files that were left out of a copy. */
 struct node_skips {
     unsigned count;
-    char first[256]; /* the path and the reason of the first */
+    unsigned named;  /* of them, in ... */
+    char names[512]; /* ... a list of paths with reasons: as many as fit */
 };
 
 void node_skips_add(struct node_skips *skips, const char *path, const char *why);
+
+/* Adds the files of MORE to SKIPS. */
+void node_skips_join(struct node_skips *skips, const struct node_skips *more);

@@ -175,7 +175,7 @@ static void node_execution_on_credit(struct node_execution *run, size_t length)
     if (node_copy_is_open(&run->copy))
         node_copy_go_on(&run->copy);
     if (run->input >= 0 && !run->execution.is_starting &&
-        run->copy.sending.state == NODE_SENDING_RESTING && !run->copy.is_wanted)
+        run->copy.sending.state == NODE_SENDING_RESTING)
         ev_io_start(node_execution_loop(run), &run->cells);
 }
 

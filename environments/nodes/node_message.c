@@ -164,17 +164,20 @@ void node_request_deinit(struct node_request *request)
 
 json_t *node_skips_write(const struct node_skips *skips)
 {
-    return json_pack("{s:I, s:o}", "count", (json_int_t)skips->count, "first",
-                     json_string_format("%s", skips->first));
+    return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)skips->count, "named",
+                     (json_int_t)skips->named, "names", json_string_format("%s", skips->names));
 }
 
-void node_skips_read(struct node_skips *skips, const json_t *message)
+void node_skips_read(struct node_skips *ret, const json_t *message)
 {
-    AUTO_FREE char *first = node_text(message, "first");
+    AUTO_FREE char *names = node_text(message, "names");
 
-    if (skips->count == 0 && first)
-        snprintf(skips->first, sizeof skips->first, "%s", first);
-    skips->count += node_count(message, "count");
+    *ret = (struct node_skips){0};
+    if (!names || !*names)
+        return;
+    ret->count = node_count(message, "count");
+    ret->named = (unsigned)size_min(node_count(message, "named"), ret->count);
+    snprintf(ret->names, sizeof ret->names, "%s", names);
 }
 
 /* The receipt */

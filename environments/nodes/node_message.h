@@ -44,8 +44,7 @@ const char *node_request_code(const struct execution_request *request, size_t *r
 /* SKIPS, as NODE_COPIED tells them. New reference. */
 json_t *node_skips_write(const struct node_skips *skips);
 
-/* Adds the skips that MESSAGE tells to SKIPS. */
-void node_skips_read(struct node_skips *skips, const json_t *message);
+void node_skips_read(struct node_skips *ret, const json_t *message);
 
 /* END. New reference. */
 json_t *node_end_write(const struct process_end *end);

@@ -18,15 +18,22 @@ enum {
     NODE_RECEIVING_RIGHTS = S_IRWXU | S_IRWXG | S_IRWXO,
 };
 
-void node_receiving_init(struct node_receiving *receiving, int directory, uint64_t limit)
+static void node_receiving_count_anew(struct node_receiving *receiving)
+{
+    receiving->entries = 2 * DIRECTORY_LISTING_ENTRIES; /* as many come and go */
+    receiving->folders = NODE_RECEIVING_FOLDERS;
+}
+
+void node_receiving_init(struct node_receiving *receiving, int directory,
+                         struct directory_listing **known, uint64_t limit)
 {
     *receiving = (struct node_receiving){
         .directory = directory,
+        .known = known,
         .limit = limit,
-        .entries = 2 * DIRECTORY_LISTING_ENTRIES, /* as many come and go */
-        .folders = NODE_RECEIVING_FOLDERS,
         .file = {.fd = -1},
     };
+    node_receiving_count_anew(receiving);
 }
 
 static void node_receiving_skip(struct node_receiving *receiving, const char *path,
@@ -72,6 +79,27 @@ static int node_receiving_open_parent(struct node_receiving *receiving, const ch
     return directory_file_parent(receiving->directory, path, ret_name, err);
 }
 
+/* The listing of the other end's files */
+
+static void node_receiving_note(const struct node_receiving *receiving, const char *path,
+                                const struct stat *status)
+{
+    if (*receiving->known)
+        directory_listing_note(*receiving->known, path, status);
+}
+
+/* Fails if somebody else has changed what stands at PATH, which is NAME in PARENT. */
+static int node_receiving_spare(const struct node_receiving *receiving, int parent,
+                                const char *name, const char *path, struct error *err)
+{
+    struct stat status;
+
+    if (!receiving->spares_changes || fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+        (*receiving->known && directory_listing_knows(*receiving->known, path, &status)))
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE, "changed there; it has changed here, too, and stays");
+}
+
 /* A file */
 
 static void node_receiving_drop(struct node_receiving *receiving)
@@ -84,12 +112,35 @@ static void node_receiving_drop(struct node_receiving *receiving)
 void node_receiving_end(struct node_receiving *receiving)
 {
     node_receiving_drop(receiving);
+    if (*receiving->known)
+        directory_listing_settle(*receiving->known);
+    node_receiving_count_anew(receiving);
 }
 
 static void node_receiving_fail_file(struct node_receiving *receiving, const struct error *err)
 {
     node_receiving_skip(receiving, receiving->path, err);
     directory_file_abandon(&receiving->file); /* the rest of its bytes is passed over */
+}
+
+/* A rename changes one of the file's times. Any later change of the file counts as one. */
+static int node_receiving_name_file(struct node_receiving *receiving, struct error *err)
+{
+    struct arriving_file *file = &receiving->file;
+    AUTO_CLOSE int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    struct stat status;
+    struct stat named;
+
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return error_set_errno(err, errno, "cannot look at it");
+    if (node_receiving_spare(receiving, file->parent, file->name, receiving->path, err) < 0 ||
+        directory_file_finish(file, err) < 0)
+        return -1;
+    if (fstat(fd, &named) < 0)
+        return 0;
+    status.st_ctim = named.st_ctim;
+    node_receiving_note(receiving, receiving->path, &status);
+    return 0;
 }
 
 static void node_receiving_finish_file(struct node_receiving *receiving)
@@ -100,7 +151,7 @@ static void node_receiving_finish_file(struct node_receiving *receiving)
     if (receiving->file.fd >= 0) {
         (void)futimens(receiving->file.fd, times);
         (void)fchmod(receiving->file.fd, receiving->mode & NODE_RECEIVING_RIGHTS);
-        if (directory_file_finish(&receiving->file, &err) < 0)
+        if (node_receiving_name_file(receiving, &err) < 0)
             node_receiving_skip(receiving, receiving->path, &err);
     }
     node_receiving_drop(receiving);
@@ -149,31 +200,44 @@ static int node_receiving_take_content(struct node_receiving *receiving, const c
 
 /* Links and folders */
 
-static int node_receiving_make_link(int parent, const char *name, const char *target,
+static int node_receiving_make_link(const struct node_receiving *receiving,
+                                    const struct node_entry *entry, int parent, const char *name,
                                     struct error *err)
 {
     AUTO_FREE char *digits = random_digits(NODE_RECEIVING_DIGITS);
     AUTO_FREE char *aside = memory_format(".put-%s", digits);
+    struct stat status;
 
-    if (symlinkat(target, parent, aside) < 0)
+    if (node_receiving_spare(receiving, parent, name, entry->path, err) < 0)
+        return -1;
+    if (symlinkat(entry->target, parent, aside) < 0)
         return error_set_errno(err, errno, "cannot make a link");
-    if (renameat(parent, aside, parent, name) == 0)
-        return 0;
-    error_set_errno(err, errno, "cannot give it its name");
-    (void)unlinkat(parent, aside, 0);
-    return -1;
+    if (renameat(parent, aside, parent, name) < 0) {
+        error_set_errno(err, errno, "cannot give it its name");
+        (void)unlinkat(parent, aside, 0);
+        return -1;
+    }
+    if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+        node_receiving_note(receiving, entry->path, &status);
+    return 0;
 }
 
-static int node_receiving_make_folder(int parent, const char *name, mode_t mode, struct error *err)
+/* A folder that is here already gets the rights that it has there. */
+static int node_receiving_make_folder(const struct node_receiving *receiving,
+                                      const struct node_entry *entry, int parent, const char *name,
+                                      struct error *err)
 {
     AUTO_CLOSE int fd = -1;
+    struct stat status;
 
     if (mkdirat(parent, name, S_IRWXU) < 0 && errno != EEXIST)
         return error_set_errno(err, errno, "cannot make a folder");
     fd = untrusted_open_directory(parent, name, err);
     if (fd < 0)
         return -1;
-    (void)fchmod(fd, (mode & NODE_RECEIVING_RIGHTS) | S_IRWXU);
+    (void)fchmod(fd, (entry->mode & NODE_RECEIVING_RIGHTS) | S_IRWXU);
+    if (fstat(fd, &status) == 0)
+        node_receiving_note(receiving, entry->path, &status);
     return 0;
 }
 
@@ -185,8 +249,8 @@ static int node_receiving_make(struct node_receiving *receiving, const struct no
 
     if (parent < 0)
         return -1;
-    return S_ISLNK(entry->mode) ? node_receiving_make_link(parent, name, entry->target, err)
-                                : node_receiving_make_folder(parent, name, entry->mode, err);
+    return S_ISLNK(entry->mode) ? node_receiving_make_link(receiving, entry, parent, name, err)
+                                : node_receiving_make_folder(receiving, entry, parent, name, err);
 }
 
 static int node_receiving_take_entry(struct node_receiving *receiving, const char *data,
@@ -221,10 +285,11 @@ static bool node_receiving_remove(const struct node_receiving *receiving, const 
 
     if (parent < 0 || fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return ignored.number == ENOENT || (parent >= 0 && errno == ENOENT);
-    return receiving->sent && directory_listing_knows(receiving->sent, path, &status) &&
+    return *receiving->known && directory_listing_knows(*receiving->known, path, &status) &&
            unlinkat(parent, name, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0) == 0;
 }
 
+/* A node sends a file that stays there back, so only the server has something to tell. */
 static int node_receiving_take_loss(struct node_receiving *receiving, const char *path,
                                     struct error *err)
 {
@@ -234,8 +299,10 @@ static int node_receiving_take_loss(struct node_receiving *receiving, const char
         return -1;
     if (node_receiving_check(receiving, path, &fault) < 0)
         node_receiving_skip(receiving, path, &fault);
-    else if (!node_receiving_remove(receiving, path))
+    else if (!node_receiving_remove(receiving, path) && receiving->spares_changes)
         node_skips_add(&receiving->skips, path, "removed there; it has changed here, and stays");
+    if (*receiving->known)
+        directory_listing_forget(*receiving->known, path);
     return 0;
 }
 

@@ -16,7 +16,9 @@ struct node_receiving {
     uint64_t limit;   /* bytes of files that may still come */
     unsigned entries; /* entries that may still come */
     unsigned folders; /* that may still be made because the other end has not named them */
-    const struct directory_listing *sent; /* borrowed: what may be removed; or NULL */
+    struct directory_listing **known; /* borrowed: the files that the other end has, to which those
+                                         are added that come; or where that is NULL */
+    bool spares_changes;              /* a file stays that changed after the other end had it */
     char *const *kept; /* borrowed: names in the directory, which stay as they are; or NULL */
     struct node_skips skips;
 
@@ -28,12 +30,13 @@ struct node_receiving {
     struct timespec modified;
 };
 
-void node_receiving_init(struct node_receiving *receiving, int directory, uint64_t limit);
+void node_receiving_init(struct node_receiving *receiving, int directory,
+                         struct directory_listing **known, uint64_t limit);
 
 /* Takes a NODE_ENTRY, NODE_CONTENT or NODE_GONE. A file that cannot be written here
  * is skipped; -1 with ERR: the other end breaks the rules. */
 int node_receiving_take(struct node_receiving *receiving, enum node_frame type, const char *data,
                         size_t length, struct error *err);
 
-/* Nothing more comes: a file that is not whole is dropped. */
+/* Nothing more comes this time: a file that is not whole is dropped, and `known` is settled. */
 void node_receiving_end(struct node_receiving *receiving);

@@ -34,13 +34,6 @@ static void node_sending_close(struct node_sending *sending)
     sending->left = 0;
 }
 
-void node_sending_note(struct node_sending *sending)
-{
-    node_sending_set_state(sending, NODE_SENDING_RESTING);
-    directory_listing_free(sending->before);
-    sending->before = STEAL_PTR(sending->now);
-}
-
 void node_sending_cancel(struct node_sending *sending)
 {
     if (sending->state == NODE_SENDING_RESTING)
@@ -133,6 +126,14 @@ static const char *node_sending_say_path(struct node_sending *sending, const cha
     return NULL;
 }
 
+static void node_sending_finish(struct node_sending *sending)
+{
+    node_sending_set_state(sending, NODE_SENDING_RESTING);
+    directory_listing_free(sending->before);
+    sending->before = STEAL_PTR(sending->now);
+    sending->done(sending);
+}
+
 static void node_sending_next_entry(struct node_sending *sending)
 {
     const char *path =
@@ -140,8 +141,7 @@ static void node_sending_next_entry(struct node_sending *sending)
     const char *fault;
 
     if (!path) {
-        node_sending_note(sending);
-        sending->done(sending);
+        node_sending_finish(sending);
         return;
     }
     fault = node_sending_say_path(sending, path);

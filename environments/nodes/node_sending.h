@@ -57,8 +57,5 @@ void node_sending_go(struct node_sending *sending);
 /* There is credit. */
 void node_sending_go_on(struct node_sending *sending);
 
-/* In `listed`, instead of going on: the other end has this. */
-void node_sending_note(struct node_sending *sending);
-
 /* Stops in every state. */
 void node_sending_cancel(struct node_sending *sending);

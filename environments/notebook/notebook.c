@@ -120,9 +120,14 @@ static void notebook_on_output(struct execution_listener *listener, enum process
     turn_take_output(CONTAINER_OF(listener, struct turn, listener), stream, data, length);
 }
 
+/* The grace of a session without its link goes on: its code may say that a cell is over as often as
+ * it likes. */
 static void notebook_on_over(struct execution_listener *listener)
 {
-    turn_end_deadline(CONTAINER_OF(listener, struct turn, listener));
+    struct turn *turn = CONTAINER_OF(listener, struct turn, listener);
+
+    if (notebook_of(turn)->channel.fd >= 0)
+        turn_end_deadline(turn);
 }
 
 /* Sets the error of cells that come after the end of the Python. */

@@ -28,32 +28,12 @@ static void outpost_copy_on_founded(struct directory_watch *watch)
  * is then. */
 static void outpost_copy_be_ready(struct outpost_copy *copy)
 {
-    const bool is_first = !copy->is_watched;
-
+    if (copy->is_watched)
+        return;
     copy->is_watched = true;
     copy->receiving.kept = copy->kept;
-    if (!is_first || directory_watch_begin(&copy->watch, &copy->claim, NULL) == OUTCOME_READY)
+    if (directory_watch_begin(&copy->watch, &copy->claim, NULL) == OUTCOME_READY)
         copy->ready(copy);
-}
-
-static void outpost_copy_end_noting(struct outpost_copy *copy)
-{
-    copy->is_noting = false;
-    node_sending_note(&copy->sending);
-    outpost_copy_be_ready(copy);
-}
-
-/* The server has the files that it has sent: they do not go back. */
-static void outpost_copy_on_copied(struct outpost_copy *copy)
-{
-    node_receiving_end(&copy->receiving);
-    if (!copy->has_received) {
-        outpost_copy_be_ready(copy);
-        return;
-    }
-    copy->has_received = false;
-    copy->is_noting = true;
-    node_sending_begin(&copy->sending);
 }
 
 int outpost_copy_take(struct outpost_copy *copy, enum node_frame type, const char *data,
@@ -62,11 +42,10 @@ int outpost_copy_take(struct outpost_copy *copy, enum node_frame type, const cha
     if (copy->sending.state != NODE_SENDING_RESTING)
         return 0; /* the server has not known yet that its time is over */
     if (type == NODE_COPIED) {
-        outpost_copy_on_copied(copy);
+        node_receiving_end(&copy->receiving);
+        outpost_copy_be_ready(copy);
         return 0;
     }
-    copy->has_received = true;
-    copy->receiving.sent = copy->sending.before;
     return node_receiving_take(&copy->receiving, type, data, length, err);
 }
 
@@ -82,20 +61,7 @@ static void outpost_copy_on_frame(struct node_sending *sending, enum node_frame 
 
 static void outpost_copy_on_listed(struct node_sending *sending)
 {
-    struct outpost_copy *copy = CONTAINER_OF(sending, struct outpost_copy, sending);
-
-    if (copy->is_noting)
-        outpost_copy_end_noting(copy);
-    else
-        node_sending_go(sending);
-}
-
-static void outpost_copy_add_skips(struct node_skips *skips, const struct node_skips *more)
-{
-    AUTO_JSON json_t *message = node_skips_write(more);
-
-    if (more->count > 0)
-        node_skips_read(skips, message);
+    node_sending_go(sending);
 }
 
 static void outpost_copy_on_done(struct node_sending *sending)
@@ -106,7 +72,7 @@ static void outpost_copy_on_done(struct node_sending *sending)
     AUTO_FREE char *text = NULL;
 
     copy->receiving.skips = (struct node_skips){0};
-    outpost_copy_add_skips(&skips, &sending->skips);
+    node_skips_join(&skips, &sending->skips);
     message = node_skips_write(&skips);
     text = json_text(message);
     copy->frame(copy, NODE_COPIED, text, strlen(text));
@@ -133,7 +99,6 @@ void outpost_copy_return(struct outpost_copy *copy)
     copy->frame(copy, NODE_RETURN, NULL, 0);
     node_receiving_end(&copy->receiving);
     outpost_copy_cancel(copy);
-    copy->is_noting = false;
     node_sending_begin(&copy->sending);
 }
 
@@ -190,7 +155,9 @@ int outpost_copy_open(struct outpost_copy *copy, struct workplace *workplace,
     copy->kept = request->kept;
     ev_timer_init(&copy->over, outpost_copy_on_over, 0., 0.);
     node_sending_init(&copy->sending);
-    node_receiving_init(&copy->receiving, working_directory_fd(copy->directory), UINT64_MAX);
+    copy->sending.before = directory_listing_new_empty();
+    node_receiving_init(&copy->receiving, working_directory_fd(copy->directory),
+                        &copy->sending.before, UINT64_MAX);
     return 0;
 }
 

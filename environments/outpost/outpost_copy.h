@@ -17,7 +17,7 @@ struct outpost_copy {
     struct ev_loop *loop; /* borrowed */
     size_t *credit;       /* borrowed; see node_sending */
     void (*frame)(struct outpost_copy *copy, enum node_frame type, const char *data, size_t length);
-    void (*ready)(struct outpost_copy *copy); /* it has what the server has; each time */
+    void (*ready)(struct outpost_copy *copy); /* it has what the server has; once */
     void (*returned)(
         struct outpost_copy *copy); /* from the loop: the server has what has changed here */
     void (*exceeded)(struct outpost_copy *copy); /* it has grown beyond its limit */
@@ -30,9 +30,7 @@ struct outpost_copy {
     struct node_sending sending;
     struct node_receiving receiving;
     char *const *kept; /* borrowed from the request: what scripts only read */
-    bool has_received; /* since the server has had what is here */
-    bool is_noting;
-    ev_timer over; /* tells `returned` from the loop */
+    ev_timer over;     /* tells `returned` from the loop */
 };
 
 /* Makes the directory for REQUEST, below WORKPLACE. */

@@ -62,9 +62,9 @@ struct outpost_visit {
 
     struct outpost_copy copy; /* without a directory: both machines have the server's */
     bool has_files;           /* the server has sent what it has */
-    bool is_catching_up;      /* new files are not noted yet: the next cell waits */
     char *script;             /* owned: that of the request, here; or NULL */
     json_t *cell;             /* owned: the end of a cell, behind its files; or NULL */
+    bool has_insisted;        /* there was another answer while its files went back */
     bool is_out_of_disk;
 };
 
@@ -338,12 +338,12 @@ static void outpost_visit_on_cells(struct outpost_visit *visit, const char *data
         return;
     if (buffer_append(&visit->cells, data, length, &ignored) < 0)
         node_wire_fail(&visit->outpost->wire, "it has sent cells without credit");
-    else if (!visit->is_catching_up)
+    else
         outpost_visit_flush_cells(visit);
 }
 
 /* The output before this answer belongs to the cell, and so do the files. A second answer to one
- * cell is the script's own, and the server's to judge. */
+ * cell is the script's own, and the server's to judge, behind the files, too. */
 static void outpost_visit_answer(struct outpost_visit *visit, unsigned char status)
 {
     struct process_usage usage;
@@ -352,12 +352,15 @@ static void outpost_visit_answer(struct outpost_visit *visit, unsigned char stat
     visit->execution->drain(visit->execution);
     usage = visit->execution->measure(visit->execution);
     message = node_usage_write(status, &usage);
-    if (!visit->has_files || visit->cell) {
+    if (!visit->has_files) {
         outpost_visit_tell(visit, NODE_CELL, message);
-        return;
+    } else if (visit->cell) {
+        visit->has_insisted = true;
+        json_decref(message);
+    } else {
+        visit->cell = message;
+        outpost_copy_return(&visit->copy);
     }
-    visit->cell = message;
-    outpost_copy_return(&visit->copy);
 }
 
 static void outpost_visit_on_answer(struct ev_loop *loop, ev_io *watcher, int events)
@@ -551,14 +554,16 @@ static void outpost_visit_on_files_ready(struct outpost_copy *copy)
 {
     struct outpost_visit *visit = outpost_visit_that_copies(copy);
 
-    visit->is_catching_up = false;
-    if (visit->has_files) {
-        if (visit->input >= 0)
-            outpost_visit_flush_cells(visit);
-        return;
-    }
     visit->has_files = true;
     outpost_visit_begin_whole(visit);
+}
+
+static void outpost_visit_end_cell(struct outpost_visit *visit)
+{
+    if (visit->has_insisted)
+        outpost_visit_tell(visit, NODE_CELL, json_incref(visit->cell));
+    visit->has_insisted = false;
+    outpost_visit_tell(visit, NODE_CELL, STEAL_PTR(visit->cell));
 }
 
 static void outpost_visit_on_returned(struct outpost_copy *copy)
@@ -566,7 +571,7 @@ static void outpost_visit_on_returned(struct outpost_copy *copy)
     struct outpost_visit *visit = outpost_visit_that_copies(copy);
 
     if (visit->cell)
-        outpost_visit_tell(visit, NODE_CELL, STEAL_PTR(visit->cell));
+        outpost_visit_end_cell(visit);
     else
         outpost_visit_end(visit, STEAL_PTR(visit->end));
 }
@@ -605,7 +610,6 @@ static void outpost_visit_on_file(struct outpost_visit *visit, enum node_frame t
 
     if (!visit->copy.directory)
         return;
-    visit->is_catching_up |= type == NODE_COPIED;
     if (outpost_copy_take(&visit->copy, type, data, length, &err) < 0)
         node_wire_fail(wire, "it has sent what is no file");
     else if (type != NODE_COPIED)

@@ -49,6 +49,7 @@ struct directory_listing {
 
     struct listed_file *files; /* owned; sorted by path in the end */
     size_t count;
+    size_t noted; /* behind them, in the order in which they were noted */
     size_t capacity;
     char *paths; /* owned; all paths, each with its NUL */
     size_t paths_length;
@@ -59,21 +60,28 @@ struct directory_listing {
     struct timespec taken; /* when it began, by the clock that files are stamped with */
 };
 
-/* Keeps the path of NAME in the folder at hand. False: there is no more room for paths. */
+/* False: there is no more room for paths. */
+static bool directory_listing_has_room(struct directory_listing *listing, size_t length)
+{
+    if (length > PATHS_BYTES - listing->paths_length)
+        return false;
+    while (listing->paths_capacity - listing->paths_length < length) {
+        listing->paths_capacity *= 2;
+        listing->paths = memory_resize(listing->paths, listing->paths_capacity);
+    }
+    return true;
+}
+
+/* Keeps the path of NAME in the folder at hand. False: there is no more room. */
 static bool directory_listing_store(struct directory_listing *listing, const char *name,
                                     size_t *ret_start)
 {
     size_t folder = strlen(listing->paths + listing->here.path);
-    size_t length = folder + 1 + strlen(name) + 1;
     size_t start = listing->paths_length;
     char *end;
 
-    if (length > PATHS_BYTES - start)
+    if (!directory_listing_has_room(listing, folder + 1 + strlen(name) + 1))
         return false;
-    while (listing->paths_capacity - start < length) {
-        listing->paths_capacity *= 2;
-        listing->paths = memory_resize(listing->paths, listing->paths_capacity);
-    }
     end = mempcpy(listing->paths + start, listing->paths + listing->here.path, folder);
     if (folder > 0)
         *end++ = '/';
@@ -83,26 +91,37 @@ static bool directory_listing_store(struct directory_listing *listing, const cha
     return true;
 }
 
-static void directory_listing_add_file(struct directory_listing *listing, const char *name,
-                                       const struct stat *status)
+/* Behind all files, whatever their order. PATH is where its path starts. */
+static void directory_listing_append(struct directory_listing *listing, size_t path,
+                                     const struct stat *status)
 {
-    struct listed_file file = {
+    const size_t place = listing->count + listing->noted;
+
+    if (place == listing->capacity) {
+        listing->capacity = listing->capacity ? listing->capacity * 2 : 16;
+        listing->files = memory_resize(listing->files, listing->capacity * sizeof *listing->files);
+    }
+    listing->files[place] = (struct listed_file){
+        .path = path,
         .size = (uint64_t)status->st_size,
         .inode = status->st_ino,
         .mode = status->st_mode,
         .modified = status->st_mtim,
         .changed = status->st_ctim,
     };
+}
 
-    if (!directory_listing_store(listing, name, &file.path)) {
+static void directory_listing_add_file(struct directory_listing *listing, const char *name,
+                                       const struct stat *status)
+{
+    size_t path;
+
+    if (!directory_listing_store(listing, name, &path)) {
         listing->is_complete = false;
         return;
     }
-    if (listing->count == listing->capacity) {
-        listing->capacity = listing->capacity ? listing->capacity * 2 : 16;
-        listing->files = memory_resize(listing->files, listing->capacity * sizeof *listing->files);
-    }
-    listing->files[listing->count++] = file;
+    directory_listing_append(listing, path, status);
+    listing->count++;
 }
 
 /* Compiled modules are never of use elsewhere. */
@@ -211,12 +230,14 @@ static void directory_listing_read(struct directory_listing *listing)
     }
 }
 
+/* Of two with one path the later comes last. */
 static int compare_files(const void *a, const void *b, void *paths)
 {
     const struct listed_file *first = a;
     const struct listed_file *second = b;
+    const int order = strcmp((const char *)paths + first->path, (const char *)paths + second->path);
 
-    return strcmp((const char *)paths + first->path, (const char *)paths + second->path);
+    return order != 0 ? order : (first->path > second->path) - (first->path < second->path);
 }
 
 /* There will be another step. */
@@ -268,6 +289,15 @@ struct directory_listing *directory_listing_new_of_all(int directory)
     return listing;
 }
 
+struct directory_listing *directory_listing_new_empty(void)
+{
+    struct directory_listing *listing = directory_listing_new_of_all(-1);
+
+    listing->folder_count = 0;
+    (void)directory_listing_step(listing, 0);
+    return listing;
+}
+
 bool directory_listing_step(struct directory_listing *listing, unsigned operations)
 {
     while (operations-- > 0 && (listing->stream || listing->folder_count > 0)) {
@@ -315,6 +345,47 @@ static const struct listed_file *find_file(const struct directory_listing *listi
             low = middle + 1;
     }
     return NULL;
+}
+
+/* A file without room for its path counts as not seen. */
+void directory_listing_note(struct directory_listing *listing, const char *path,
+                            const struct stat *status)
+{
+    const size_t length = strlen(path) + 1;
+    const size_t start = listing->paths_length;
+
+    if (!directory_listing_has_room(listing, length))
+        return;
+    memcpy(listing->paths + start, path, length);
+    listing->paths_length += length;
+    directory_listing_append(listing, start, status);
+    listing->noted++;
+}
+
+void directory_listing_forget(struct directory_listing *listing, const char *path)
+{
+    directory_listing_note(listing, path, &(struct stat){0});
+}
+
+/* Of several files with one path the last counts. A file that is forgotten has no kind. */
+void directory_listing_settle(struct directory_listing *listing)
+{
+    const size_t all = listing->count + listing->noted;
+    size_t kept = 0;
+
+    if (listing->noted == 0)
+        return;
+    qsort_r(listing->files, all, sizeof *listing->files, compare_files, listing->paths);
+    for (size_t i = 0; i < all; i++) {
+        const struct listed_file *file = &listing->files[i];
+        const char *path = listing->paths + file->path;
+        const bool is_last = i + 1 == all || strcmp(path, listing->paths + file[1].path) != 0;
+
+        if (is_last && file->mode != 0)
+            listing->files[kept++] = *file;
+    }
+    listing->count = kept;
+    listing->noted = 0;
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)

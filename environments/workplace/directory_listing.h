@@ -34,11 +34,21 @@ struct directory_listing *directory_listing_new(int directory);
 /* The same for a copy of the tree: folders, links and all other entries count as files, and only
  * __pycache__ is not looked into. */
 struct directory_listing *directory_listing_new_of_all(int directory);
+
+/* A listing that has seen an empty tree. */
+struct directory_listing *directory_listing_new_empty(void);
 void directory_listing_free(struct directory_listing *listing);
 
 /* Does at most OPERATIONS small steps. True: there is more to do. The functions below may be called
  * only after a False. */
 bool directory_listing_step(struct directory_listing *listing, unsigned operations);
+
+/* From the next directory_listing_settle() on LISTING has the file at PATH as STATUS says, or does
+ * not have it any more, whatever it has seen there. */
+void directory_listing_note(struct directory_listing *listing, const char *path,
+                            const struct stat *status);
+void directory_listing_forget(struct directory_listing *listing, const char *path);
+void directory_listing_settle(struct directory_listing *listing);
 
 /* True when LISTING has seen all that takes room in the tree: BYTES, as a measure counts them. Not
  * with caches, with files of several names, or where it is not complete. */

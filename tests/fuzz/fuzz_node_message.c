@@ -60,12 +60,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *message = json_loadb(text, size, JSON_DECODE_ANY, NULL);
     struct node_facts facts = {0};
     struct process_usage usage;
+    struct node_skips skips;
     json_t *node = json_string("far");
 
     read_entry(text, size);
     read_request(text, size);
     read_end(message);
     (void)node_usage_read(&usage, message);
+    node_skips_read(&skips, message);
+    assert(skips.named <= skips.count && strlen(skips.names) < sizeof skips.names);
     node_facts_read(&facts, message, node);
     node_facts_deinit(&facts);
     json_decref(node);

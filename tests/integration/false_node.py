@@ -184,6 +184,21 @@ def folders(channel):
     say(ENDED, channel, returncode=0)
 
 
+def insists(channel):
+    say(BEGUN, channel)
+
+
+def insist(channel):
+    """Its script ends a cell twice, and then once more."""
+    frames = b"".join(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data
+                      for kind, data in ((RETURN, b""), (COPIED, b"{}"), (CELL, b"{}")))
+    for count in 2, 1:
+        with lock:
+            sys.stdout.buffer.write(count * frames)
+            sys.stdout.buffer.flush()
+        time.sleep(1)
+
+
 def is_first():
     """No other node has asked this yet."""
     try:
@@ -220,6 +235,10 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
             print("started", file=sys.stderr, flush=True)
             name, *arguments = behaviour.split(" ")
             globals()[name](channel, *arguments)
+        elif kind == CELLS and behaviour == "insists":
+            insist(channel)
+        elif kind == KILL and behaviour == "insists":
+            say(ENDED, channel, killed=True, returncode=-9)
         elif kind == CREDIT and behaviour == "idle":
             print("taken", file=sys.stderr, flush=True)
         elif kind in (ENTRY, CONTENT):

@@ -122,10 +122,41 @@ def test_a_file_that_has_changed_here_meanwhile_is_not_removed(far):
     assert "not copied: notes (removed there; it has changed here, and stays)" in result["stderr"], result
 
 
+BOTH = "notes (changed there; it has changed here, too, and stays)"
+CHANGES_BOTH = """
+import os, time
+open('notes', 'w').write('there')
+os.remove('link')
+os.symlink('there', 'link')
+open('new', 'w').write('there')
+open('alone', 'w').write('there')
+open('ready', 'w').close()
+while not os.path.exists('go'):
+    time.sleep(0.01)
+"""
+
+
+def test_what_another_call_has_changed_here_stays_and_is_told():
+    with Copies(most=2) as server:
+        _, directory = server.put("import os\nopen('notes', 'w').write('old')\nopen('alone', 'w').write('old')\nos.symlink('old', 'link')")
+        began = server.start_tool("run_python", {"code": CHANGES_BOTH, "working_directory": directory.name, "timeout": 500})
+        assert leftovers.until(lambda: any((copy / "ready").exists() for copy in server.copies())), server.stderr()
+        other = server.result("import os\nopen('notes', 'w').write('here')\nopen('new', 'w').write('here')\nos.remove('link')\n"
+                           "os.symlink('here', 'link')", working_directory=directory.name)
+        assert other["success"] and other["stderr"] == "", other
+        (copy,) = [copy for copy in server.copies() if (copy / "ready").exists()]
+        (copy / "go").touch()
+        result = server.wait(began)["result"]["structuredContent"]
+        assert (directory / "notes").read_text() == (directory / "new").read_text() == os.readlink(directory / "link") == "here"
+        assert (directory / "alone").read_text() == "there"
+        told = [f"{name} (changed there; it has changed here, too, and stays)" for name in ("link", "new", "notes")]
+        assert f"not copied: {', '.join(told)}\n" in result["stderr"], result
+
+
 def test_what_is_no_file_is_left_out_and_told(far):
     result, directory = far.put("import os, socket\nos.mkfifo('pipe')\nsocket.socket(socket.AF_UNIX).bind('socket')\nopen('file', 'w')")
     assert (directory / "file").exists() and not {"pipe", "socket"} & set(os.listdir(directory))
-    assert "node far (" in result["stderr"] and "not copied: pipe (no regular file), and 1 more" in result["stderr"]
+    assert "node far (" in result["stderr"] and "not copied: pipe (no regular file), socket (no regular file)\n" in result["stderr"]
 
 
 @pytest.mark.plain
@@ -162,7 +193,7 @@ def test_a_sparse_file_beyond_the_limit_stays_there():
     with Copies(environment={"limits": {"disk": "4 MiB"}}) as server:
         result, directory = server.put("for name in 'abc':\n    open(name, 'wb').truncate(3 << 20)")
         assert (directory / "a").stat().st_size == 3 << 20 and not (directory / "c").exists()
-        assert "not copied: b (too large), and 1 more" in result["stderr"], result
+        assert "not copied: b (too large), c (too large)\n" in result["stderr"], result
 
 
 def test_too_many_files_are_refused_before_the_run():
@@ -218,6 +249,59 @@ def test_what_threads_write_between_cells_comes_with_the_next(far):
     assert leftovers.until((copy / "late").exists)
     session.run("thread.join()")
     assert (directory / "late").read_text() == "x"
+
+
+def test_what_another_call_changes_while_files_come_back_is_there_in_the_next_cell():
+    with Copies(most=2) as server:
+        session = sessions.Session(server, "open('here', 'w').write('old')")
+        directory = server.directory(session.result)
+        cell = server.start_tool("run_python", {"session": session.name, "timeout": 500,
+                                             "code": "for i in range(3000):\n    open(f'made{i:04}', 'w').write('x')"})
+        assert leftovers.until((directory / "made0000").exists), server.stderr()
+        (directory / "here").write_text("new")
+        assert server.wait(cell)["result"]["structuredContent"]["success"]
+        assert session.shown("print(open('here').read())") == "new"
+
+
+def test_what_both_have_changed_during_a_cell_is_told_and_then_as_it_is_here():
+    with Copies(most=2) as server:
+        session = sessions.Session(server, "open('notes', 'w').write('old')")
+        directory = server.directory(session.result)
+        cell = server.start_tool("run_python", {"session": session.name, "timeout": 500,
+                                             "code": "import os, time\nopen('notes', 'w').write('there')\nopen('ready', 'w').close()\n"
+                                                     "while not os.path.exists('go'):\n    time.sleep(0.01)"})
+        assert leftovers.until(lambda: any((copy / "ready").exists() for copy in server.copies())), server.stderr()
+        (directory / "notes").write_text("here")
+        (copy,) = [copy for copy in server.copies() if (copy / "ready").exists()]
+        (copy / "go").touch()
+        result = server.wait(cell)["result"]["structuredContent"]
+        assert result["stderr"].endswith(f"not copied: {BOTH}\n") and (directory / "notes").read_text() == "here", result
+        assert session.shown("print(open('notes').read())") == "here" and session.result["stderr"] == ""
+        session.run("open('notes', 'a').write(' and there')")
+        assert (directory / "notes").read_text() == "here and there" and session.result["stderr"] == ""
+
+
+def test_a_file_that_a_thread_has_changed_there_comes_back_though_it_was_removed_here():
+    with Copies() as server:
+        session = sessions.Session(server, "open('kept', 'w').write('old')")
+        directory = server.directory(session.result)
+        (copy,) = server.copies()
+        (copy / "kept").write_text("of a thread")
+        (directory / "kept").unlink()
+        assert session.shown("print(open('kept').read())") == "of a thread" and session.result["stderr"] == ""
+        assert (directory / "kept").read_text() == "of a thread"
+
+
+def test_a_session_may_get_more_files_in_its_life_than_a_directory_has():
+    with Copies() as server:
+        session = sessions.Session(server)
+        directory = server.directory(session.result)
+        for turn in range(3):
+            for i in range(9000):
+                path = directory / str(i)
+                path.unlink(missing_ok=True)
+                path.touch()
+            assert session.shown("import os\nprint(sum(name.isdigit() for name in os.listdir()))", timeout=500) == "9000", turn
 
 
 def test_a_session_with_too_many_files_goes_on():
@@ -333,6 +417,19 @@ def test_a_node_makes_no_flood_of_folders():
 def test_a_node_that_has_given_all_files_back_and_does_not_end_is_given_up():
     with false("stuck") as server:
         assert "it has given all files back, and not ended in 15 seconds" in sessions.text_of(server.run("print(1)"))
+
+
+def test_a_script_that_ends_its_cell_again_and_again_ends_its_session():
+    with false("insists") as server:
+        answer = sessions.call(server, "print(1)", "new", timeout=5)
+        assert "its code has closed or used a descriptor that is not its own" in sessions.text_of(answer), answer
+
+
+@pytest.mark.parametrize("code", ["os.write(200, bytes(2))", "os.write(200, bytes(5))", "for _ in range(50): os.write(200, bytes(1))"])
+def test_a_second_end_of_a_cell_is_not_blamed_on_the_node(far, code):
+    session = sessions.Session(far, "import os")
+    first = sessions.call(far, code + "\nimport time\ntime.sleep(1000)", session.name, timeout=5)
+    assert "has failed" not in sessions.text_of(first) + sessions.text_of(sessions.call(far, "1", session.name)), first
 
 
 def test_a_killed_server_leaves_no_part_of_a_file():

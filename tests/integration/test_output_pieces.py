@@ -60,6 +60,7 @@ def end_of(piece):
     return piece["offset"] + piece["length"]
 
 
+@pytest.mark.shared  # meets its script through files
 @pytest.mark.parametrize("transport, revision", EACH_WAY)
 def test_output_comes_before_the_program_ends(tmp_path, transport, revision):
     with serve(tmp_path, transport) as server:
@@ -75,6 +76,7 @@ def test_output_comes_before_the_program_ends(tmp_path, transport, revision):
         assert values == sorted(set(values))
 
 
+@pytest.mark.shared  # meets its script through files
 def test_characters_are_never_split(tmp_path):
     with serve(tmp_path) as server:
         server.initialize()
@@ -87,6 +89,7 @@ def test_characters_are_never_split(tmp_path):
         assert text(server) == result["stdout"] == "a€\nb�"
 
 
+@pytest.mark.shared  # two calls meet through a file
 @pytest.mark.parametrize("asks", [{}, {"progressToken": "p"}, {OUTPUT: True}, {"progressToken": "p", OUTPUT: False}],
                          ids=str)
 def test_nobody_gets_it_without_asking(tmp_path, asks):
@@ -123,6 +126,7 @@ def test_what_is_left_out_of_a_burst_is_counted(tmp_path):
             assert end_of(before) <= after["offset"]
 
 
+@pytest.mark.shared  # meets its script through files
 @pytest.mark.parametrize("transport, revision", [("stdio", "2025-11-25"), ("unix", wire.MODERN)])
 def test_a_flood_waits_for_a_client_that_does_not_read(tmp_path, transport, revision):
     """Afterwards it gets what is kept anyway, and an answer that is as ever."""
@@ -147,6 +151,7 @@ def test_a_flood_over_http_does_not_lose_the_answer(tmp_path, revision):
         assert result["success"] and result["stdout_bytes"] == end_of(pieces(server)[-1])
 
 
+@pytest.mark.shared  # meets its script through files
 @pytest.mark.parametrize("transport", ["stdio", "unix"])
 def test_a_flood_is_not_in_the_way_of_other_answers(tmp_path, transport):
     """What lies before the answer to a ping is what the client had not read when it sent the ping."""
@@ -172,6 +177,7 @@ def test_none_comes_after_a_cancellation(tmp_path):
         assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
 
 
+@pytest.mark.shared  # meets its script through files
 def test_none_comes_after_the_call_has_become_a_task(tmp_path):
     with serve(tmp_path) as server:
         server.initialize(wire.MODERN, {"extensions": {PREFIX + "tasks": {}}})
@@ -185,6 +191,7 @@ def test_none_comes_after_the_call_has_become_a_task(tmp_path):
         assert text(server) == before in ("", "first\n")
 
 
+@pytest.mark.shared  # meets its script through files
 def test_a_cell_has_its_own_output(tmp_path):
     with serve(tmp_path, sessions={}) as server:
         server.initialize()
@@ -201,6 +208,7 @@ def test_a_cell_has_its_own_output(tmp_path):
         assert (text(server), text(server, token="q")) == ("first\n42\n", "other\n")
 
 
+@pytest.mark.shared  # meets its script through files
 def test_each_code_block_counts_from_the_start(tmp_path):
     with serve(tmp_path, code_blocks={}) as server:
         server.initialize()

@@ -68,6 +68,7 @@ def server(request, tmp_path):
 # Cancellation
 
 
+@pytest.mark.shared  # meets its script through files
 def test_cancelling_kills_at_once_and_no_answer_follows(server, tmp_path):
     call = server.start_tool("run_python", {"code": HEARTBEAT})
     wait_for(tmp_path / "beat")
@@ -78,6 +79,7 @@ def test_cancelling_kills_at_once_and_no_answer_follows(server, tmp_path):
     assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
 
 
+@pytest.mark.shared  # meets its script through files
 def test_cancelling_a_call_that_waits_forgets_it(tmp_path):
     config = {"working_directory": str(tmp_path), "limits": {"concurrent_runs": 1}}
     with client.Server(config=config) as server:
@@ -109,6 +111,7 @@ def test_one_call_of_several_is_cancelled(server):
     server.assert_silent(0.3)
 
 
+@pytest.mark.shared  # meets its script through files
 def test_closing_the_connection_kills_its_runs(tmp_path):
     config = {"working_directory": str(tmp_path)}
     with client.Server(transport="unix", config=config) as server:
@@ -123,6 +126,7 @@ def test_closing_the_connection_kills_its_runs(tmp_path):
         assert server.call_tool("run_python", {"code": "print(1)"})["isError"] is False
 
 
+@pytest.mark.shared  # meets its script through files
 def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
     with beating(tmp_path) as server:
         closed = time.time()
@@ -130,6 +134,7 @@ def test_the_end_of_stdin_kills_everything_and_ends_the_server(tmp_path):
         assert last_beat(tmp_path) - closed < KILL_SECONDS
 
 
+@pytest.mark.shared  # meets its script through files
 @pytest.mark.parametrize("transport", ["stdio", "unix"])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_signal_kills_everything_and_ends_the_server(tmp_path, transport, name):
@@ -162,6 +167,7 @@ def test_a_second_signal_ends_the_server_at_once(tmp_path, name):
         server.kill()
 
 
+@pytest.mark.shared  # meets its script through files
 def test_kill_of_the_server_kills_its_runs(tmp_path):
     with beating(tmp_path) as server:
         killed = time.time()

@@ -241,6 +241,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.shared  # it names its directory
 def test_a_script_sees_what_python_script_py_sees(server):
     structured = run(server, PORTRAIT)
     seen = json.loads(structured["stdout"])
@@ -381,6 +382,7 @@ def test_a_configured_directory_is_everybodys(tmp_path):
     assert (tmp_path / "made.txt").read_text() == "made"
 
 
+@pytest.mark.shared  # the copy is elsewhere
 def test_files_in_memory():
     with client.Server(config={"working_directory": "memory"}) as server:
         server.initialize()

@@ -269,6 +269,7 @@ LATER = ("import json, sys\nassert json.__file__, json\nsorted(name for name in 
          "'functools' in globals(), sys.argv, __name__")
 
 
+@pytest.mark.shared  # the Python of a copy is always a fresh one
 @pytest.mark.plain
 def test_a_session_begins_in_a_python_that_waits(server):
     Session(server, "open('ast.py', 'w').write('1 / 0')\nopen('traceback.py', 'w').write('1 / 0');")
@@ -279,6 +280,7 @@ def test_a_session_begins_in_a_python_that_waits(server):
     assert not session.run("1")["timings"]["warm"]
 
 
+@pytest.mark.shared  # the Python of a copy is always a fresh one
 def test_a_python_that_waits_becomes_a_call_or_a_session(server):
     warm(server)
     for _ in range(60):
@@ -290,11 +292,13 @@ def test_a_python_that_waits_becomes_a_call_or_a_session(server):
     warm(server)
 
 
+@pytest.mark.shared  # the Python of a copy is always a fresh one
 def test_two_that_waited_share_no_random_numbers(server):
     seen = {warm(server, "import random\n(random.random(), hash('x'))").result["stdout"] for _ in range(3)}
     assert len(seen) == 3
 
 
+@pytest.mark.shared  # the Python of a copy is always a fresh one
 def test_a_first_cell_that_sets_variables_has_imported_nothing(server):
     warm(server)
     for _ in range(3):

@@ -108,6 +108,7 @@ def test_a_script_that_ends_well_within_the_grace_has_timed_out_all_the_same(ser
     assert not result["success"] and result["returncode"] == 0
 
 
+@pytest.mark.shared  # meets its script through files
 def test_a_cancel_kills_at_once(tmp_path):
     with Watched(config={"working_directory": str(tmp_path)}) as server:
         server.initialize()

@@ -227,6 +227,44 @@ static void test_settings_are_read_as_they_were_written(void **state)
     assert_int_equal(read.limits.file_size, 1 << 20);
 }
 
+static void test_files_that_were_left_out_are_named_as_long_as_there_is_room(void **state)
+{
+    struct node_skips skips = {0};
+    struct node_skips all = {0};
+    struct node_skips read;
+    AUTO_JSON json_t *written = NULL;
+
+    (void)state;
+    node_skips_add(&all, "first", "too large");
+    node_skips_add(&skips, "second", "too deep");
+    node_skips_add(&skips, "third\n", "cannot be read");
+    written = node_skips_write(&skips);
+    node_skips_read(&read, written);
+    node_skips_join(&all, &read);
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.named, 3);
+    assert_string_equal(all.names, "first (too large), second (too deep), third? (cannot be read)");
+    for (unsigned i = 0; i < 100; i++)
+        node_skips_add(&all, "more", "too large");
+    assert_int_equal(all.count, 103);
+    assert_true(all.named > 3 && all.named < 50 && strlen(all.names) < sizeof all.names);
+}
+
+static void test_a_node_that_names_no_file_has_left_none_out(void **state)
+{
+    struct node_skips skips = {0};
+    struct node_skips read;
+    AUTO_JSON json_t *nameless = json_pack("{s:i, s:i}", "count", 5, "named", 9);
+    AUTO_JSON json_t *more = json_pack("{s:i, s:i, s:s}", "count", 5, "named", 9, "names", "a");
+
+    (void)state;
+    node_skips_read(&read, nameless);
+    node_skips_join(&skips, &read);
+    assert_true(skips.count == 0 && !*skips.names);
+    node_skips_read(&read, more);
+    assert_true(read.count == 5 && read.named == 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +277,8 @@ int main(void)
         cmocka_unit_test(test_lists_of_an_end_are_bounded),
         cmocka_unit_test(test_the_end_of_a_cell_has_its_usage),
         cmocka_unit_test(test_settings_are_read_as_they_were_written),
+        cmocka_unit_test(test_files_that_were_left_out_are_named_as_long_as_there_is_room),
+        cmocka_unit_test(test_a_node_that_names_no_file_has_left_none_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 enum { GRAIN_MICROSECONDS = 20000 }; /* more than the grain of file times */
@@ -268,6 +269,67 @@ static void test_a_link_in_the_place_of_a_folder_is_not_followed(void **state)
     look_deinit(&look);
 }
 
+static void look_note(struct directory_listing *listing, const struct look *look, const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(fstatat(look->fd, path, &status, AT_SYMLINK_NOFOLLOW), 0);
+    directory_listing_note(listing, path, &status);
+}
+
+static bool look_knows(const struct directory_listing *listing, const struct look *look,
+                       const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(fstatat(look->fd, path, &status, AT_SYMLINK_NOFOLLOW), 0);
+    return directory_listing_knows(listing, path, &status);
+}
+
+static void test_what_is_noted_counts_once_it_is_settled(void **state)
+{
+    struct look look;
+
+    (void)state;
+    look_init(&look, "printf 1 >b; printf 1 >d; printf 1 >e");
+    shell(look.scratch, "printf 22 >b; printf 22 >a; printf 22 >f; rm e");
+    look_note(look.before, &look, "f");
+    look_note(look.before, &look, "b");
+    look_note(look.before, &look, "a");
+    directory_listing_forget(look.before, "e");
+    directory_listing_forget(look.before, "a");
+    look_note(look.before, &look, "a");
+    assert_true(!look_knows(look.before, &look, "a") && !look_knows(look.before, &look, "b"));
+    directory_listing_settle(look.before);
+    assert_true(look_knows(look.before, &look, "a") && look_knows(look.before, &look, "b"));
+    assert_true(look_knows(look.before, &look, "d") && look_knows(look.before, &look, "f"));
+    assert_int_equal(directory_listing_size(look.before), 2 + 2 + 1 + 2);
+    look_deinit(&look);
+}
+
+static void test_an_empty_listing_can_be_filled(void **state)
+{
+    struct directory_listing *empty = directory_listing_new_empty();
+    struct directory_listing *after;
+    struct look look;
+    size_t place = 0;
+
+    (void)state;
+    look_init(&look, "mkdir in; printf 1 >in/a; printf 1 >b");
+    assert_true(directory_listing_is_complete(empty));
+    look_note(empty, &look, "in");
+    look_note(empty, &look, "in/a");
+    directory_listing_settle(empty);
+    after = directory_listing_new_of_all(look.fd);
+    while (directory_listing_step(after, 7))
+        ;
+    assert_string_equal(directory_listing_next_change(empty, after, &place), "b");
+    assert_null(directory_listing_next_change(empty, after, &place));
+    directory_listing_free(after);
+    directory_listing_free(empty);
+    look_deinit(&look);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_what_is_in_a_cache_does_not_count),
         cmocka_unit_test(test_a_list_of_all_that_takes_room_is_a_measure),
         cmocka_unit_test(test_a_link_in_the_place_of_a_folder_is_not_followed),
+        cmocka_unit_test(test_what_is_noted_counts_once_it_is_settled),
+        cmocka_unit_test(test_an_empty_listing_can_be_filled),
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
