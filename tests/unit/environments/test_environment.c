@@ -311,6 +311,7 @@ static void test_an_eager_preparation_is_given_up_when_the_server_stops(void **s
 
 static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
 {
+    const struct execution_request request = {0};
     struct environment_waiter waiter = {0};
     struct error err = ERROR_INIT;
     struct error again = ERROR_INIT;
@@ -323,13 +324,13 @@ static void test_nothing_is_done_with_a_path_that_leads_elsewhere(void **state)
     assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_FAILED);
     assert_string_equal(err.message, "/usr/../etc leads elsewhere than it did when it was checked");
     assert_int_equal(stub.prepared, 0);
-    assert_null(environment_start(&stub.environment, NULL, NULL, &again));
+    assert_null(environment_start(&stub.environment, &request, NULL, &again));
     assert_int_equal(stub.started, 0);
     strcpy(paths[0], "/etc");
     err = (struct error)ERROR_INIT;
     again = (struct error)ERROR_INIT;
     assert_int_equal(environment_prepare(&stub.environment, &waiter, &err), OUTCOME_READY);
-    assert_null(environment_start(&stub.environment, NULL, NULL, &again));
+    assert_null(environment_start(&stub.environment, &request, NULL, &again));
     assert_int_equal(stub.prepared, 1);
     assert_int_equal(stub.started, 1);
 }
