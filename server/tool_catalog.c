@@ -15,8 +15,8 @@
 #define TOOL_CATALOG_SECONDS          60. /* some have to be installed first */
 #define TOOL_CATALOG_PATIENCE_SECONDS 5.  /* before the tools of the others are told */
 
-/* Keeps what the servers have listed so far, and of those that are still waited for what they have
- * listed before. */
+/* Keeps the tools that the servers have listed so far. A server that is still waited for has its
+ * earlier tools. */
 static void tool_catalog_keep(struct tool_catalog *catalog)
 {
     AUTO_JSON json_t *former = STEAL_PTR(catalog->tools);

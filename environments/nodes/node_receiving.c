@@ -123,7 +123,7 @@ static void node_receiving_fail_file(struct node_receiving *receiving, const str
     directory_file_abandon(&receiving->file); /* the rest of its bytes is passed over */
 }
 
-/* A rename changes one of the file's times. Any later change of the file counts as one. */
+/* A rename changes one of the file's times, so it is noted as it is then. */
 static int node_receiving_name_file(struct node_receiving *receiving, struct error *err)
 {
     struct arriving_file *file = &receiving->file;

@@ -45,7 +45,7 @@ struct tree {
     bool is_prepared;          /* the supervisor has said ready */
     bool is_ahead;             /* its program is started ahead of its code */
     bool has_input;            /* its program has a standard input, by which it gets orders */
-    bool is_to_be_interrupted; /* such a program, when it has started */
+    bool is_to_be_interrupted; /* its program gets an interrupt when it has started */
     bool is_copy;              /* its program is a copy of another tree's */
     const struct tree_role *role; /* NULL: it has no part in copying zygotes */
     struct nursery *nursery;      /* owned: of the tree of a zygote */

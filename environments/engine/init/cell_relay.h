@@ -1,9 +1,10 @@
 /* The relay between the server and the Python of a session, which is the program of this init.
  *
  * As INIT_CELLS come cells, one behind the end of the other: the length of the code in decimal
- * digits, a newline, and the code. The line "interrupted" may come before a cell. All that goes on
- * to the program's own standard input, a socket. When the program answers there with one byte, the
- * exit status of the cell, the init says INIT_CELL (init_protocol.h) behind the cell's output.
+ * digits, a newline, and the code. The line "interrupted" may come before a cell. The relay passes
+ * these bytes on to the program's own standard input, a socket. When the program answers there with
+ * one byte, the exit status of the cell, the init says INIT_CELL (init_protocol.h) behind the
+ * cell's output.
  *
  * A cell shares the process with the program, and may write anything to the socket. An answer when
  * no cell is at work, or more than one byte, ends the session. */

@@ -10,8 +10,8 @@ struct program;
 /* Whether PATH is in a writable place of PATHS. */
 bool reserve_holds(char *const *paths, const char *path);
 
-/* Whether PATH is below a writable place of PATHS, where the machine has its file: nothing may be
- * made there, as that would be the operator's. */
+/* Whether PATH is below a writable place of PATHS. A file that is made there would be the
+ * operator's. */
 bool reserve_surrounds(char *const *paths, const char *path);
 
 /* In the process of a zygote. The first makes its reserve at PLACE, and the current directory. The
