@@ -123,7 +123,8 @@ static void node_receiving_fail_file(struct node_receiving *receiving, const str
     directory_file_abandon(&receiving->file); /* the rest of its bytes is passed over */
 }
 
-/* A rename changes one of the file's times, so it is noted as it is then. */
+/* The file is noted as it was before it had its name, so that a later change of it counts; its new
+ * name alone changes one of its times. */
 static int node_receiving_name_file(struct node_receiving *receiving, struct error *err)
 {
     struct arriving_file *file = &receiving->file;
