@@ -11,6 +11,7 @@ A test that takes `docker_server` is one line away from a server that runs in th
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -28,6 +29,9 @@ import snapshot  # noqa: E402
 from test_tls import make_certificate  # noqa: E402
 
 ENGINES = ("engine", "podman", "remote_engine")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BASE = "python:3.11-slim"  # base_image.py has made it
+BUILD_SECONDS = 900
 
 
 def pytest_configure():
@@ -61,6 +65,33 @@ def engine(images):
             yield engine
     except engine_module.NoEngine as reason:
         cannot(reason)
+
+
+@pytest.fixture(scope="session")
+def docker(engine):
+    """Runs the docker command; what it printed."""
+    def run(*arguments, timeout=120):
+        done = subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=timeout,
+                              env={**os.environ, **engine.environment}, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def released_image(engine, docker):
+    """The name of the image that `./dev image` makes."""
+    if not (ROOT / ".deps/wheel/installed").exists():
+        pytest.skip("no .deps/wheel: ./dev deps installs it")
+    done = subprocess.run([ROOT / "dev", "image", "--build-arg", f"BASE={BASE}"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=BUILD_SECONDS,
+                          env={**os.environ, **engine.environment})
+    assert done.returncode == 0, done.stdout
+    name = done.stdout.split()[-1]
+    assert name.startswith("pyexecd:"), done.stdout
+    yield name
+    docker("rmi", name)
 
 
 @pytest.fixture(scope="session")

@@ -179,15 +179,15 @@ class Bridge:
 
 
 class Daemon:
-    """A daemon that ends with whoever started it, its output in a file."""
+    """A daemon that ends with whoever started it, its output in a file; by KILL where it does not end by TERM."""
 
-    def __init__(self, log, *command):
+    def __init__(self, log, *command, end_by="TERM"):
         self.log = log
         self.name = command[0]
         with open(log, "ab") as output:
             try:
                 self.process = subprocess.Popen(
-                    ["setpriv", "--pdeathsig", "TERM", "--", *map(str, command)],
+                    ["setpriv", "--pdeathsig", end_by, "--", *map(str, command)],
                     stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/",
                     env={"PATH": PROGRAMS}, start_new_session=True)
             except FileNotFoundError:

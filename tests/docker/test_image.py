@@ -17,8 +17,6 @@ import leftovers
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SDK = ROOT / ".deps/mcp/bin/python"
 CLIENT = ROOT / "tests/fresh/first_result.py"
-BASE = "python:3.11-slim"  # base_image.py has made it
-BUILD_SECONDS = 900
 TOKEN = "a-token-of-the-tests-0123456789"
 HTTP = ["--config", "/etc/pyexecd/http.yaml"]
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -33,40 +31,13 @@ pytestmark = [pytest.mark.heavy,
                                  reason="without namespaces nothing but Landlock of Linux 6.12 holds a run there")]
 
 
-@pytest.fixture(scope="module")
-def docker(engine):
-    """Runs the docker command; what it printed."""
-    def run(*arguments, timeout=120):
-        done = subprocess.run(["docker", *arguments], capture_output=True, text=True, timeout=timeout,
-                              env={**os.environ, **engine.environment}, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, done
-        return done.stdout.strip()
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def image(engine, docker):
-    """Its name."""
-    if not (ROOT / ".deps/wheel/installed").exists():
-        pytest.skip("no .deps/wheel: ./dev deps installs it")
-    done = subprocess.run([ROOT / "dev", "image", "--build-arg", f"BASE={BASE}"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=BUILD_SECONDS,
-                          env={**os.environ, **engine.environment})
-    assert done.returncode == 0, done.stdout
-    name = done.stdout.split()[-1]
-    assert name.startswith("pyexecd:"), done.stdout
-    yield name
-    docker("rmi", name)
-
-
 @pytest.fixture
-def serve(engine, docker, image):
+def serve(docker, released_image):
     """Starts a container in the background that serves HTTP, with OPTIONS of docker run; its name."""
     started = []
 
     def start(*options):
-        started.append(docker("run", "--detach", *options, image, *HTTP))
+        started.append(docker("run", "--detach", *options, released_image, *HTTP))
         return started[-1]
 
     yield start
@@ -75,8 +46,8 @@ def serve(engine, docker, image):
 
 
 @pytest.mark.parametrize("user", [pytest.param(user, marks=[pytest.mark.release] * (user == "any user")) for user in USERS])
-def test_the_receipt_names_the_boundary(engine, image, user):
-    command = ["docker", "run", "--interactive", "--rm", *USERS[user], image, "--results", "structured"]
+def test_the_receipt_names_the_boundary(engine, released_image, user):
+    command = ["docker", "run", "--interactive", "--rm", *USERS[user], released_image, "--results", "structured"]
     with client.Server(command=command, environment={**os.environ, **engine.environment}) as server:
         server.initialize()
         content = server.call_tool("run_python", {"code": "print(6 * 7)"})["structuredContent"]
@@ -89,10 +60,10 @@ def test_the_receipt_names_the_boundary(engine, image, user):
         assert any(reason.startswith(f"{layer}: ") for reason in containment["missing"]), containment
 
 
-def test_the_client_of_an_sdk_starts_it(engine, image):
+def test_the_client_of_an_sdk_starts_it(engine, released_image):
     if not SDK.exists():
         pytest.skip("no .deps/mcp: ./dev deps installs it")
-    done = subprocess.run([SDK, CLIENT, "docker", "run", "-i", "--rm", image], capture_output=True, text=True,
+    done = subprocess.run([SDK, CLIENT, "docker", "run", "-i", "--rm", released_image], capture_output=True, text=True,
                           timeout=120, env={**os.environ, **engine.environment})
     assert done.returncode == 0, done
     assert "42" in json.loads(done.stdout)["text"]
