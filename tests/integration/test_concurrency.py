@@ -80,6 +80,7 @@ def reading_time(text):
 
 
 @pytest.mark.plain
+@pytest.mark.serial
 @pytest.mark.parametrize("text", ["x = 1  # a comment\n" * 190_000, "x" * 4_000_000, "漢字" * 300_000],
                          ids=["code", "one line", "escapes"])
 def test_a_large_message_takes_little_more_time_than_its_text(text):
