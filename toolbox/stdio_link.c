@@ -376,8 +376,19 @@ static char *stdio_link_find_lack(const char *path)
     return NULL;
 }
 
-/* The variables of SETTINGS, PATH, which is VARIABLE, and some of this process, as clients of MCP
- * pass them on. The list is owned by the caller, its strings are not. */
+static bool stdio_link_sets(const struct server_settings *settings, const char *variable)
+{
+    const size_t length = strcspn(variable, "=") + 1;
+
+    for (char *const *own = settings->variables; *own; own++)
+        if (strncmp(*own, variable, length) == 0)
+            return true;
+    return false;
+}
+
+/* The variables of SETTINGS, and where it does not set them PATH, which is VARIABLE, and some of
+ * this process, as clients of MCP pass them on: of two with one name some programs take the last.
+ * The list is owned by the caller, its strings are not. */
 static const char **stdio_link_list_variables(const struct server_settings *settings,
                                               const char *variable)
 {
@@ -390,10 +401,11 @@ static const char **stdio_link_list_variables(const struct server_settings *sett
         count++;
     list = memory_new(count + ARRAY_SIZE(names) + 2, sizeof *list);
     memcpy(list, settings->variables, count * sizeof *list);
-    list[count++] = variable;
+    if (!stdio_link_sets(settings, variable))
+        list[count++] = variable;
     for (char **inherited = environ; *inherited; inherited++)
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-            if (text_starts_with(*inherited, names[i]))
+            if (text_starts_with(*inherited, names[i]) && !stdio_link_sets(settings, *inherited))
                 list[count++] = *inherited;
     return list;
 }

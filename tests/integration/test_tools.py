@@ -111,6 +111,17 @@ def test_doctor_reports_servers(configure):
     assert done.stdout.index("tools of two") < done.stdout.index("\ntools\n")  # in the verdict, too
 
 
+def test_a_server_of_tools_has_a_variable_once(configure, tmp_path):
+    """Of two with one name a shell takes the last, and Python the first."""
+    seen, mine = tmp_path / "seen", {"PATH": "/mine:/usr/bin:/bin", "HOME": "/mine"}
+    command = ["/bin/sh", "-c", f"cat /proc/$$/environ >{seen}"]
+    pyexecd(configure(one={"command": command, "environment": mine}), "tools", "list")
+    variables = [line.partition("=") for line in seen.read_text().split("\0")[:-1]]
+    names = [name for name, _, _ in variables]
+    assert len(set(names)) == len(names)
+    assert mine.items() <= {name: value for name, _, value in variables}.items()
+
+
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_server_of_tools_ends_with_us(configure, tmp_path, way):
     seen = tmp_path / "seen"
