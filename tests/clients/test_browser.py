@@ -148,6 +148,7 @@ def page(endpoint, reporter, place, tries=1):
 
 
 def writing_into(folder):
+    folder.mkdir(exist_ok=True)
     return {"system": {"type": "system", "write": [str(folder)]}}
 
 
@@ -156,8 +157,8 @@ def seen_by_page_of(name, tmp_path):
     with web_server() as reporter, web_server() as site:
         trusted = f"http://{TRUSTED}:{site.server_port}"
         with http_server.served(tmp_path, http={"allowed_origins": [trusted]},
-                                environments=writing_into(tmp_path)) as url:
-            site.page = page(url, reporter, tmp_path / "written")
+                                environments=writing_into(tmp_path / "pages")) as url:
+            site.page = page(url, reporter, tmp_path / "pages/written")
             with browser(f"http://{name}:{site.server_port}/", tmp_path):
                 return reporter.events.get(timeout=PATIENCE)
 
@@ -166,14 +167,14 @@ def test_a_page_of_an_allowed_origin_can_call(tmp_path):
     alone, in_session = seen_by_page_of(TRUSTED, tmp_path)
     assert alone["status"] == 200 and json.loads(alone["text"])["result"]["resultType"] == "complete"
     assert in_session["status"] == 200
-    assert (tmp_path / "written").read_text() == "run run "
+    assert (tmp_path / "pages/written").read_text() == "run run "
 
 
 def test_a_page_of_another_origin_cannot(tmp_path):
     """Chromium asks before it sends, and the server does not let it; what needs no asking is refused."""
     alone, in_session = seen_by_page_of(EVIL, tmp_path)
     assert (alone["status"], in_session["status"]) == (0, 0)
-    assert not (tmp_path / "written").exists()
+    assert not (tmp_path / "pages/written").exists()
 
 
 def test_a_page_whose_name_is_rebound_to_the_server_cannot(tmp_path):
@@ -181,10 +182,10 @@ def test_a_page_whose_name_is_rebound_to_the_server_cannot(tmp_path):
     with contextlib.ExitStack() as browsers, web_server() as reporter:
         port = ports.free_port()  # none that a connection of anybody may be given meanwhile
         with web_server(port=port) as site:
-            site.page = page("/mcp", reporter, tmp_path / "written", tries=PATIENCE * 10)
+            site.page = page("/mcp", reporter, tmp_path / "pages/written", tries=PATIENCE * 10)
             browsers.enter_context(browser(f"http://{EVIL}:{port}/", tmp_path))
             site.events.get(timeout=PATIENCE)
-        with http_server.served(tmp_path, port=port, environments=writing_into(tmp_path)):
+        with http_server.served(tmp_path, port=port, environments=writing_into(tmp_path / "pages")):
             alone, in_session = reporter.events.get(timeout=PATIENCE)
     assert (alone["status"], in_session["status"]) == (421, 421)
-    assert not (tmp_path / "written").exists()
+    assert not (tmp_path / "pages/written").exists()

@@ -32,7 +32,7 @@ SPARE_PROCESSES = 8  # that a limit counts, and no script has started
 TICKS = os.sysconf("SC_CLK_TCK")
 NAMES = itertools.count()
 # In the state of a server that has ended: an empty directory of a principal is swept later.
-STAYS = re.compile(r"pyexecd(/identity|/servers|/work(/trash|/p-[\w-]+)?|/packages(/trash)?|/answers(/\w+\.json)?"
+STAYS = re.compile(r"pyexecd(/identity|/servers|/work(/trash|/p-[\w-]+)?|/packages(/trash)?|/tools|/answers(/\w+\.json)?"
                    r"|/docker(/python(/\w+)?)?)?")
 SCRIPT = """
 import fcntl, json, os, resource, time
