@@ -7,6 +7,7 @@
 #include "environments/interpreter/script_places.h"
 #include "environments/outpost/outpost_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct outpost_place {
@@ -45,6 +46,7 @@ void outpost_place_keep(const struct outpost *outpost, uint32_t number, const ch
     const struct outpost_place *place = outpost_place_at(outpost, number);
     AUTO(script_places_deinit) struct script_places kept = {0};
 
+    assert(place && place->catalog);
     for (; names && *names; names++) {
         AUTO_FREE char *path = memory_format("%s/%s", directory, *names);
 

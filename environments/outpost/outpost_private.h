@@ -31,7 +31,8 @@ void outpost_place_add(struct outpost *outpost, const json_t *message);
 struct environment *outpost_place_find(const struct outpost *outpost, uint32_t number,
                                        struct error *err);
 
-/* From now on its scripts, which work in DIRECTORY, only read the entries NAMES there. */
+/* Scripts of the environment NUMBER, which has been found, work in DIRECTORY: from now on they only
+ * read the entries NAMES there. */
 void outpost_place_keep(const struct outpost *outpost, uint32_t number, const char *directory,
                         char *const *names);
 
