@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its own line is left out of a traceback: the user has not written it. */
+/* Its own line is left out of a traceback: the user has not written it. A program that ends with a
+ * hook of its own ends slowly (core/script_end.c), so the former one is put back. */
 static const char MAIN_CALL[] =
     "\n\n"
     "import json as _json\n"
@@ -19,7 +20,8 @@ static const char MAIN_CALL[] =
     "_sys.excepthook = _show\n"
     "_value = main(_json.loads(_json.loads(%s)))\n"
     "if _value is not None:\n"
-    "    print(_json.dumps(_value))\n";
+    "    print(_json.dumps(_value))\n"
+    "_sys.excepthook = _show.__defaults__[0]\n";
 
 bool main_call_is_possible(const char *code, size_t length)
 {
