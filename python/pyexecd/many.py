@@ -15,6 +15,7 @@ from .results import Result, run_result
 MOST_PARALLEL = 32  # by default; a server lets as many wait for one client
 
 # The call stands behind the program, so that the numbers of its lines stay. Its own line is left out of a traceback.
+# A program that ends with a hook of its own ends slowly, so the former one is put back.
 CALL = """
 
 import json as _json
@@ -27,6 +28,7 @@ _sys.excepthook = _show
 _value = main(_json.loads({text}))
 if _value is not None:
     print(_json.dumps(_value))
+_sys.excepthook = _show.__defaults__[0]
 """
 
 FENCED = re.compile(r"\s*(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)\n?(?P=fence)\s*", re.DOTALL)
