@@ -1,5 +1,6 @@
 #include "environments/turn.h"
 
+#include "base/clock.h"
 #include "base/state.h"
 #include "environments/environment.h"
 #include "environments/workplace/working_directory.h"
@@ -9,6 +10,8 @@
 
 #define TURN_PATIENCE_SECONDS 600. /* with people who are asked, all together */
 #define TURN_LEAST_SECONDS    0.001
+#define TURN_LATE_SECONDS     0.1 /* that the loop may be late without news of the code left unread */
+#define TURN_LATEST_SECONDS   1.
 
 /* While code waits for tools, its deadline waits, too. */
 static const struct state turn_states[] = {
@@ -26,6 +29,7 @@ static const struct state turn_states[] = {
 static void turn_set_deadline(struct turn *turn, double seconds)
 {
     ev_timer_stop(turn->loop, &turn->deadline);
+    turn->due = clock_seconds() + fmax(seconds, 0.);
     ev_timer_set(&turn->deadline, seconds > 0 ? seconds : 0., 0.);
     ev_timer_start(turn->loop, &turn->deadline);
 }
@@ -138,6 +142,7 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
 {
     state_change(turn_states, turn->state, state, "%s", turn->name);
     turn->state = state;
+    turn->is_put_off = false;
     ev_timer_stop(turn->loop, &turn->deadline);
     if (state == TURN_WORKING)
         turn_begin_tools(turn);
@@ -147,13 +152,28 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
         turn_end_tools(turn);
 }
 
+/* If the loop was held up (by a stopped server, or a machine that sleeps), the deadline can come
+ * before the news that the code has ended in time. Code that has not gets, once, what was lost. */
+static bool turn_puts_deadline_off(struct turn *turn)
+{
+    const double late = clock_seconds() - turn->due;
+
+    if (late < TURN_LATE_SECONDS || turn->is_put_off)
+        return false;
+    turn->is_put_off = true;
+    ev_now_update(turn->loop);
+    turn_set_deadline(turn, fmin(late, TURN_LATEST_SECONDS));
+    return true;
+}
+
 static void turn_on_deadline(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct turn *turn = CONTAINER_OF(timer, struct turn, deadline);
 
     (void)loop;
     (void)events;
-    turn->ops->expired(turn);
+    if (!turn_puts_deadline_off(turn))
+        turn->ops->expired(turn);
 }
 
 static void turn_on_pictures(struct gallery *gallery)

@@ -71,6 +71,8 @@ struct turn {
     struct capture streams[PROCESS_STREAMS];
     enum process_stream newest;   /* the stream that has got the last output */
     ev_timer deadline;            /* of the code */
+    double due;                   /* clock_seconds(): when that is */
+    bool is_put_off;              /* that, because the loop was late */
     struct script_tools *tools;   /* owned: that the code may call; or NULL */
     struct script_sender *sender; /* borrowed: of the code; set by the owner; or NULL */
     json_t *tool_account;         /* owned: of its calls; or NULL */

@@ -1,6 +1,7 @@
 """The deadline of a script: it is interrupted and can show where it stands; half a second later everything is
 killed, whatever it does."""
 
+import signal
 import time
 
 import client
@@ -11,6 +12,7 @@ from leftovers import Watched
 
 INTERRUPTED = 0.5  # seconds
 STARTED = (2, 4, 8, 16, 24)  # seconds, in one of which a script has begun on any machine
+LATE_TIMEOUT = 5  # seconds
 SOON = 20.0  # what comes at once comes by then, on any machine
 STUBBORN = {
     "ignores it": "signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)",
@@ -122,6 +124,27 @@ finally:
         server.cancel(call)
         assert not server.survivors(SOON)
         assert not (tmp_path / "cleaned up").exists()
+
+
+# A server that is late
+
+@pytest.mark.shared  # meets its script through files
+def test_a_server_that_was_stopped_takes_no_script_for_late(tmp_path):
+    with Watched(config={"working_directory": str(tmp_path)}) as server:
+        server.initialize()
+        until = time.monotonic() + LATE_TIMEOUT + 1
+        call = server.start_tool("run_python", {"timeout": LATE_TIMEOUT, "code": """import time
+open("began", "w").close()
+time.sleep(0.2)
+print("done")
+open("done", "w").close()"""})
+        assert leftovers.until((tmp_path / "began").exists)
+        server.process.send_signal(signal.SIGSTOP)
+        assert leftovers.until((tmp_path / "done").exists)
+        time.sleep(max(until - time.monotonic(), 0))
+        server.process.send_signal(signal.SIGCONT)
+        result = server.wait(call)["result"]["structuredContent"]
+        assert result["success"] and result["stdout"] == "done\n", result
 
 
 # What was printed a second ago
