@@ -27,6 +27,7 @@ struct cgroup_leaf {
     int procs[HIERARCHIES_MOST]; /* owned: cgroup.procs in each directory; else -1 */
     int peak;           /* owned: most memory so far, or since it was counted anew; or -1 */
     int out_of_memory;  /* owned: the counter of processes killed by the limit; or -1 */
+    uint64_t id;        /* see cgroup_leaf_id */
     uint64_t memory;    /* the limit; 0: none is set yet */
     unsigned tasks;     /* the same */
     struct list link;   /* among the idle ones */
@@ -94,6 +95,17 @@ static int cgroup_make_directories(struct cgroup_leaf *leaf, struct error *err)
     return 0;
 }
 
+static uint64_t cgroup_find_id(const struct cgroup_leaf *leaf)
+{
+    for (size_t i = 0; i < leaf->tree->count; i++) {
+        struct stat status;
+
+        if (leaf->tree->hierarchies[i].unified && stat(leaf->directories[i], &status) == 0)
+            return status.st_ino;
+    }
+    return 0;
+}
+
 static struct cgroup_leaf *cgroup_leaf_make(struct cgroup_tree *tree, struct error *err)
 {
     struct cgroup_leaf *leaf = NEW(struct cgroup_leaf);
@@ -111,6 +123,7 @@ static struct cgroup_leaf *cgroup_leaf_make(struct cgroup_tree *tree, struct err
         return NULL;
     }
     cgroup_open_counters(leaf);
+    leaf->id = cgroup_find_id(leaf);
     return leaf;
 }
 
@@ -212,13 +225,7 @@ size_t cgroup_leaf_procs(const struct cgroup_leaf *leaf, int *ret, size_t count)
 
 uint64_t cgroup_leaf_id(const struct cgroup_leaf *leaf)
 {
-    for (size_t i = 0; i < leaf->tree->count; i++) {
-        struct stat status;
-
-        if (leaf->tree->hierarchies[i].unified && stat(leaf->directories[i], &status) == 0)
-            return status.st_ino;
-    }
-    return 0;
+    return leaf->id;
 }
 
 struct limit_file {
