@@ -35,8 +35,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GUEST_PREFIX ".pyexecd-"
-
 enum { NAME_DIGITS = 16 };
 
 static int lock_shared(struct working_directory *directory, struct error *err)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #define SCRIPT_NAME "script.py"
+#define GUEST_PREFIX ".pyexecd-" /* of our files in a directory that a user lends */
 
 struct working_directory;
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/untrusted.h"
 #include "base/utf8.h"
+#include "environments/workplace/directory_file.h"
 #include "environments/workplace/directory_measure.h"
 #include "environments/workplace/directory_removal.h"
 #include "environments/workplace/mime_type.h"
@@ -153,12 +154,19 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
     listing->folders[listing->folder_count++] = folder;
 }
 
+/* A script of ours, of a run that is going in a directory that a user lends. */
+static bool directory_listing_is_guest(const struct directory_listing *listing, const char *name)
+{
+    return listing->here.depth == 0 && strncmp(name, GUEST_PREFIX, strlen(GUEST_PREFIX)) == 0;
+}
+
 static bool directory_listing_wants(const struct directory_listing *listing, const char *name,
                                     const struct stat *status)
 {
-    return S_ISREG(status->st_mode) ||
-           (listing->has_all &&
-            !(S_ISDIR(status->st_mode) && directory_listing_is_cache(listing, name)));
+    if (S_ISREG(status->st_mode))
+        return !directory_listing_is_guest(listing, name);
+    return listing->has_all &&
+           !(S_ISDIR(status->st_mode) && directory_listing_is_cache(listing, name));
 }
 
 static void directory_listing_visit(struct directory_listing *listing, const char *name)

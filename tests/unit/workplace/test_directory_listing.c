@@ -105,6 +105,8 @@ static const struct change_case {
      "mkdir __pycache__ .cache a; touch __pycache__/m.pyc .cache/x; mkdir a/__pycache__; touch "
      "a/__pycache__/y .env",
      ".env 0 application/octet-stream\n"},
+    {"true", "mkdir a; touch .pyexecd-0123456789abcdef.py a/.pyexecd-x.py",
+     "a/.pyexecd-x.py 0 text/x-python\n"},
     {"true",
      "ln -s /etc/passwd link; ln -s / root; ln -s . loop; mkfifo fifo; ln -s nowhere dangling", ""},
     {"mkdir -p a/b; touch a/1", "touch a/b/2; chmod 0 a/b; chmod 0 a; chmod 0 .",
