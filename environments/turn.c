@@ -10,7 +10,7 @@
 
 #define TURN_PATIENCE_SECONDS 600. /* with people who are asked, all together */
 #define TURN_LEAST_SECONDS    0.001
-#define TURN_LATE_SECONDS     0.1 /* that the loop may be late without news of the code left unread */
+#define TURN_LATE_SECONDS     0.1 /* that the loop may be late, all news read */
 #define TURN_LATEST_SECONDS   1.
 
 /* While code waits for tools, its deadline waits, too. */

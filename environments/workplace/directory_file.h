@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCRIPT_NAME "script.py"
+#define SCRIPT_NAME  "script.py"
 #define GUEST_PREFIX ".pyexecd-" /* of our files in a directory that a user lends */
 
 struct working_directory;
