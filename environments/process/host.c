@@ -216,7 +216,7 @@ static void host_look_for_orphans_after(struct process_host *host, double second
     ev_timer_again(host->settings.loop, &host->orphans);
 }
 
-/* The nursery of a tree that ends may have a stand-in, and its pid 1 waits until that is reaped. */
+/* The pid 1 of a nursery that ends waits until its stand-in is reaped. */
 static bool host_is_ending_nursery(const struct process_host *host)
 {
     LIST_FOR_EACH (&host->trees, link) {
