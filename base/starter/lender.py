@@ -1,4 +1,4 @@
-"""Lends a script the module `tools`; loaded where it has a socket to them.
+"""Lends a script the module `tools`, if it has a socket to them; a zygote loads this ahead.
 
 `archive` is the descriptor of the starter, `descriptor` the socket. Both stay open in this process, are closed in programs
 that it starts, and go to the processes of multiprocessing, where this file is loaded again.
@@ -19,24 +19,23 @@ def code_of(name):
 
 
 class Finder:
-    """The last of sys.meta_path: any other module of that name is found first."""
+    """The last of sys.meta_path: any other module of that name is found first. An object, which ends with the script, as
+    does the module that it keeps; the class may be the zygote's."""
 
-    module = None
+    def __init__(self):
+        self.module = None
 
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        return type(sys.__spec__)(name, Finder, origin="tools.py") if name in NAMES else None
+    def find_spec(self, name, path=None, target=None):
+        return type(sys.__spec__)(name, self, origin="tools.py") if name in NAMES else None
 
-    @staticmethod
-    def create_module(spec):
-        return Finder.module or type(sys)(spec.name)
+    def create_module(self, spec):
+        return self.module or type(sys)(spec.name)
 
-    @staticmethod
-    def exec_module(module):
-        if not Finder.module:
+    def exec_module(self, module):
+        if not self.module:
             module._descriptor = descriptor
             exec(code_of("tools"), vars(module))
-            Finder.module = module
+            self.module = module
 
 
 class Watcher:
@@ -61,8 +60,9 @@ class Loan:
 
     def __reduce__(self):
         place = f"/proc/self/fd/{archive}"
-        lines = f"import zipimport\nexec(zipimport.zipimporter({place!r}).get_code('lender'), variables)"
-        return exec, (lines, {"variables": {"archive": archive, "descriptor": descriptor}})
+        lines = (f"import zipimport\nexec(zipimport.zipimporter({place!r}).get_code('lender'), variables)\n"
+                 f"variables['lend']({archive}, {descriptor})")
+        return exec, (lines, {"variables": {}})
 
 
 def lend_to_processes(spawn):
@@ -87,10 +87,13 @@ def is_open(descriptor):
         return False
 
 
-for each in (archive, descriptor):  # noqa: F821 - who loads this has defined both
-    os.set_inheritable(each, False)
-sys.meta_path.append(Finder)
-if "multiprocessing.spawn" in sys.modules:
-    lend_to_processes(sys.modules["multiprocessing.spawn"])
-else:
-    sys.meta_path.insert(0, Watcher)
+def lend(from_archive, by_descriptor):
+    global archive, descriptor
+    archive, descriptor = from_archive, by_descriptor
+    for each in (archive, descriptor):
+        os.set_inheritable(each, False)
+    sys.meta_path.append(Finder())
+    if "multiprocessing.spawn" in sys.modules:
+        lend_to_processes(sys.modules["multiprocessing.spawn"])
+    else:
+        sys.meta_path.insert(0, Watcher)

@@ -20,6 +20,7 @@ LONGEST_REASON = 200
 UNSEEN = "<frozen importlib._bootstrap>"  # see figures.py
 
 SESSION = "pyexecd session"  # the program of sessions, in the archive of the starter
+NEEDED = dict.fromkeys(("tools", "pyexecd_tools"), ("json", "select", "threading"))  # by what a script is lent (tools.py)
 
 MACHINERY = ("importlib._bootstrap", "importlib._bootstrap_external")  # who imports by these is not known
 
@@ -432,6 +433,8 @@ def load(name, code_of):
     before_it = dict(sys.modules)
     with Elsewhere(), Watch() as watch:
         try:
+            for each in NEEDED.get(name, ()):
+                builtins.__import__(each)
             import_session(code_of) if name == SESSION else builtins.__import__(name)
             Plotting.import_more()
         except Spoilt:

@@ -139,6 +139,16 @@ static bool forecast_has_settled_zygote(struct forecast *forecast)
     return zygote && forecasts->ways->load(zygote, forecast->preloads);
 }
 
+/* Under a load that does not end, something always waits or comes before it is due, so the zygote
+ * is told what to import here, too. */
+static void forecast_load(struct forecast *forecast)
+{
+    struct waiting *zygote = forecast_zygote(forecast);
+
+    if (zygote)
+        (void)forecast->forecasts->ways->load(zygote, forecast->preloads);
+}
+
 /* A forecast that has to wait for its zygote stays due. */
 static void forecast_start(struct forecast *forecast)
 {
@@ -222,6 +232,7 @@ void forecast_expect(struct forecast *forecast)
 {
     struct forecasts *forecasts = forecast->forecasts;
 
+    forecast_load(forecast);
     if (forecast->is_due || list_is_empty(&forecast->recurrent.link) ||
         waiting_room_count(&forecasts->pythons, &forecast->pythons) >= forecast->pythons.wanted) {
         forecast_drop(forecast);

@@ -25,7 +25,7 @@
 #define TIDY_SECONDS    0.01  /* a cgroup is busy for about so long */
 #define LEAF_SECONDS    5.0   /* a cgroup waits so long for the next tree */
 #define ORPHANS_SECONDS 5.0
-#define ORPHANS_HURRY   0.2
+#define ORPHANS_HURRY   0.02
 #define ORPHANS_TWICE   0.01 /* until a child of ours would have been reaped */
 #define TRY_SECONDS     5.0  /* a machine so busy is assumed to have a sandbox */
 
@@ -216,6 +216,18 @@ static void host_look_for_orphans_after(struct process_host *host, double second
     ev_timer_again(host->settings.loop, &host->orphans);
 }
 
+/* The pid 1 of a nursery that ends waits until its stand-in is reaped. */
+static bool host_is_ending_nursery(const struct process_host *host)
+{
+    LIST_FOR_EACH (&host->trees, link) {
+        const struct tree *tree = CONTAINER_OF(link, struct tree, link);
+
+        if (tree->nursery && tree->state >= TREE_EMPTYING)
+            return true;
+    }
+    return false;
+}
+
 /* Reaps zombies that a dead supervisor left to us, their subreaper (rule L7). Children that we have
  * started are reaped by their pidfd at once, or are held, so another zombie that is seen twice is
  * an orphan. */
@@ -241,7 +253,8 @@ static void host_on_orphans(struct ev_loop *loop, ev_timer *timer, int events)
     host->lingering = 0;
     cgroup_leaf_retire(host->machine.cgroups, LEAF_SECONDS);
     ev_timer_start(loop, &host->tidy);
-    host_look_for_orphans_after(host, ORPHANS_SECONDS);
+    host_look_for_orphans_after(host,
+                                host_is_ending_nursery(host) ? ORPHANS_HURRY : ORPHANS_SECONDS);
 }
 
 void host_look_for_orphans(struct process_host *host)

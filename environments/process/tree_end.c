@@ -123,6 +123,8 @@ void tree_begin_end(struct tree *tree)
     tree_hold(tree, false);
     tree_set_state(tree, TREE_EMPTYING);
     kill_everything(tree);
+    if (tree->nursery)
+        host_look_for_orphans(tree->host);
 }
 
 void tree_kill(struct tree *tree)

@@ -46,7 +46,7 @@ struct command_map {
     struct service service;
     struct executor_client client;
     struct recurrence recurrence;        /* the Pythons that are ready for the next input */
-    json_t *imports;                     /* owned: the modules that the code imports */
+    json_t *imports;                     /* owned: see command_map_read_imports */
     struct working_directory *directory; /* owned reference */
     struct run_setting setting;
     struct script_sender sender;
@@ -380,10 +380,20 @@ static int command_map_script(struct command_map *command, struct config *config
     return status;
 }
 
+/* The modules that every run imports: the call of `main` needs some, too. */
+static json_t *command_map_read_imports(const char *code, size_t length)
+{
+    static const char input[] = "null";
+    size_t whole_length;
+    AUTO_FREE char *whole = main_call_append(code, length, input, strlen(input), &whole_length);
+
+    return import_names_read(whole, whole_length);
+}
+
 static void command_map_init(struct command_map *command, const char *code, size_t length)
 {
     command->code = (struct code_cleaning){.text = code, .length = length};
-    command->imports = import_names_read(code, length);
+    command->imports = command_map_read_imports(code, length);
     command->inputs.fd = -1;
     list_init(&command->runs);
     executor_client_init(&command->client);

@@ -121,6 +121,15 @@ def test_a_script_finds_its_modules_and_the_users_files_stay(write, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lib"]
 
 
+def test_what_the_call_of_main_imports_is_imported_ahead(write, monkeypatch, tmp_path):
+    """Else it would be most of what a run takes."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert mapped(write("square.py", "import csv\n" + SQUARE), input="1").returncode == 0
+    seen = subprocess.run([os.environ["PYEXECD"], "doctor"], capture_output=True, text=True, check=False, timeout=120)
+    ahead = re.search(r"^ *preload (.*)$", seen.stdout, re.M)
+    assert ahead and {"csv", "json"} <= set(re.findall(r"\w+", ahead[1])), seen.stdout
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="limited.py knows x86-64 alone")
 def test_what_cannot_be_laid_over_the_script_is_run_all_the_same(write, tmp_path):
     config = write("config.yaml", json.dumps({"containment": "best-effort"}))

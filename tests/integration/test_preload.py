@@ -317,6 +317,16 @@ def test_calls_are_copies_while_something_new_is_imported(environment):
             go.unlink()
 
 
+def test_a_server_that_stops_waits_for_no_import(environment):
+    """Nobody but the server reaps a stand-in, and the PID namespace cannot end before."""
+    with Watched("--log-level", "debug", config={"environments": {"venv": environment}}) as server:
+        server.initialize()
+        assert ahead(server, "if 0:\n    import takes_long\nprint(1)") == "1\n"
+        assert until(lambda: len(zygotes(server)) == 2)
+        assert server.stop() == 0
+        assert "is not empty after" not in server.stderr()
+
+
 def nurseries(server):
     """The PID namespaces of its zygotes."""
     found = set()

@@ -64,6 +64,18 @@ def test_the_copies_are_warm(server):
     assert leftovers.until(lambda: result_of(server, "import tools\nprint(tools.test.echo(a=1))")["timings"]["warm"])
 
 
+def test_what_the_module_imports_is_there_before_the_script(server):
+    """Unseen by it. Else its import takes longer than a call."""
+    code = """
+import gc, sys
+there = {vars(each).get("__name__") for each in gc.get_objects() if type(each) is type(sys)}
+seen = set(sys.modules)
+import tools
+print(sorted(set(sys.modules) - seen - there), "json" in seen)
+"""
+    assert leftovers.until(lambda: shown(server, code) == "['tools'] False")
+
+
 @pytest.mark.parametrize("environment", EVERY)
 def test_a_child_process_has_no_descriptor(server, environment):
     code = """

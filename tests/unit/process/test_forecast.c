@@ -19,9 +19,12 @@ struct caller {
     struct recurrence recurrence;
     struct buffer job;
     struct waiting python;
+    struct waiting zygote;
     struct process_command command;
+    bool has_zygote;
     int made;
     int ended;
+    int loaded; /* how often the zygote was told what to import */
 };
 
 static struct caller *caller_of(struct forecast *forecast)
@@ -31,8 +34,26 @@ static struct caller *caller_of(struct forecast *forecast)
 
 static struct waiting *make_zygote(struct expectation *expectation)
 {
-    expectation_close(expectation, 1e9); /* there can be none */
-    return NULL;
+    struct caller *caller = caller_of(CONTAINER_OF(expectation, struct forecast, zygote));
+
+    if (!caller->has_zygote) {
+        expectation_close(expectation, 1e9);
+        return NULL;
+    }
+    waiting_init(&caller->zygote);
+    return &caller->zygote;
+}
+
+static void end_zygote(struct waiting *waiting)
+{
+    (void)waiting;
+}
+
+static bool load(struct waiting *zygote, struct preloads *preloads)
+{
+    (void)preloads;
+    CONTAINER_OF(zygote, struct caller, zygote)->loaded++;
+    return true;
 }
 
 static struct waiting *make_python(struct expectation *expectation)
@@ -50,8 +71,9 @@ static void end_python(struct waiting *waiting)
 }
 
 static const struct forecast_ways ways = {
-    .zygotes = {.most = 8, .make = make_zygote},
+    .zygotes = {.most = 8, .make = make_zygote, .end = end_zygote},
     .pythons = {.most = 8, .make = make_python, .end = end_python},
+    .load = load,
 };
 
 static int set_up(void **state)
@@ -149,6 +171,24 @@ static void test_a_command_that_comes_too_early_leaves_a_python_to_the_next(void
     forecast_drop(forecast);
 }
 
+static void test_commands_without_a_pause_leave_a_zygote_time_to_import(void **state)
+{
+    struct caller *caller = *state;
+    struct forecast *forecast;
+
+    caller->has_zygote = true;
+    forecast = hold(caller);
+    forecast_expect(forecast_hold(forecast));
+    let_loop_run(caller);
+    forecasts_note_zygote(&caller->forecasts, &caller->zygote, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_null(forecast_take(forecast));
+        forecast_expect(forecast_hold(forecast));
+        assert_int_equal(caller->loaded, i + 1);
+    }
+    forecast_drop(forecast);
+}
+
 static void test_what_waits_ends_with_its_user(void **state)
 {
     struct caller *caller = *state;
@@ -214,6 +254,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_a_command_that_comes_too_early_leaves_a_python_to_the_next, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_commands_without_a_pause_leave_a_zygote_time_to_import,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_waits_ends_with_its_user, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_due_is_not_started_when_its_user_ends, set_up,
                                         tear_down),
