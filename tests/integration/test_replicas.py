@@ -495,6 +495,7 @@ def test_a_call_that_a_stopped_replica_had_begun_fails_by_name(own, accept):
     answer = exchange.wait().messages()[-1]
     assert answer["id"] == 5
     assert "replica b" in answer["error"]["message"]
+    assert replicas.servers["b"].wait_exit() == 0  # before it is told once more
 
 
 class Impostor:
