@@ -60,6 +60,8 @@ struct execution_listener {
     void (*step)(struct execution_listener *listener, const struct preparation_step *step);
     void (*output)(struct execution_listener *listener, enum process_stream stream,
                    const char *data, size_t length);
+    /* The program of a session has the files, after `bring`. May be NULL. */
+    void (*brought)(struct execution_listener *listener);
     /* The time of the script is over, but its files are on their way, and `ended` comes behind
      * them; of a session, the time of a cell. May be NULL. */
     void (*over)(struct execution_listener *listener);
@@ -83,6 +85,11 @@ struct execution {
     /* While IS_HELD its output is not read, so that it waits when its pipes are full; what it left
      * there comes before its end all the same. NULL where that cannot be. */
     void (*hold)(struct execution *execution, bool is_held);
+
+    /* Where the program of a session has a copy of the directory, this brings changes to it before
+     * a cell: `brought` comes, never from inside, or the end; once if this was called again
+     * meanwhile. May be NULL. */
+    void (*bring)(struct execution *execution);
 
     /* The CPU time and memory of its program so far; see process_measure. NULL where no program can
      * be executed. */

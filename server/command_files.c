@@ -1,6 +1,7 @@
 #include "server/command_files.h"
 
 #include "base/cleanup.h"
+#include "base/executable.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/untrusted.h"
@@ -26,20 +27,6 @@ static void command_files_add(struct command_files *files, enum origin_kind kind
 }
 
 /* Programs */
-
-/* The file NAME in the first folder of PATH, a list, that has it; or NULL. Owned by the caller. */
-static char *command_files_find_in(const char *path, const char *name)
-{
-    while (*path) {
-        const size_t length = strcspn(path, ":");
-        AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
-
-        if (*path == '/' && access(file, X_OK) == 0)
-            return STEAL_PTR(file);
-        path += length + (path[length] == ':');
-    }
-    return NULL;
-}
 
 /* A program that is a script begins with "#!" and the path of its interpreter. */
 static void command_files_add_first_line(struct command_files *files, const char *program,
@@ -68,12 +55,12 @@ static void command_files_add_program(struct command_files *files, const char *n
                                       const struct script_places *places)
 {
     AUTO_FREE char *safe = search_path_without(NULL, places);
-    char *program = *name == '/' ? memory_copy_string(name) : command_files_find_in(safe, name);
+    char *program = executable_find(safe, name);
     enum origin_kind kind = ORIGIN_PROGRAM;
 
     if (!program) {
         kind = ORIGIN_SOUGHT;
-        program = command_files_find_in(search_path(), name);
+        program = executable_find(search_path(), name);
     }
     if (program)
         command_files_add_first_line(files, program, word);

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/executable.h"
 #include "base/line_reader.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -340,25 +341,6 @@ static const struct link_ops stdio_link_ops = {
 
 /* The start */
 
-/* The file that NAME means: a path, or a program in the folders of PATH of SETTINGS. Owned by the
- * caller. */
-static char *stdio_link_find_program(const struct server_settings *settings, const char *name)
-{
-    const char *path = settings->path;
-
-    if (*name == '/')
-        return memory_copy_string(name);
-    while (*path) {
-        const size_t length = strcspn(path, ":");
-        AUTO_FREE char *file = memory_format("%.*s/%s", (int)length, path, name);
-
-        if (*path == '/' && access(file, X_OK) == 0)
-            return STEAL_PTR(file);
-        path += length + (path[length] == ':');
-    }
-    return NULL;
-}
-
 /* The first folder on the PATH of this process that PATH lacks; or NULL. Owned by the caller. */
 static char *stdio_link_find_lack(const char *path)
 {
@@ -413,7 +395,7 @@ static const char **stdio_link_list_variables(const struct server_settings *sett
 static int stdio_link_start(struct stdio_link *link, struct process_host *host,
                             const struct server_settings *settings, int input, struct error *err)
 {
-    AUTO_FREE char *program = stdio_link_find_program(settings, settings->command[0]);
+    AUTO_FREE char *program = executable_find(settings->path, settings->command[0]);
     AUTO_FREE char *variable = memory_format("PATH=%s", settings->path);
     AUTO_FREE const char **variables = stdio_link_list_variables(settings, variable);
     char *first = settings->command[0];

@@ -40,7 +40,8 @@ struct node_execution {
     struct process_usage usage; /* after the last cell */
 
     struct node_copy copy; /* not open where both machines have the directory */
-    bool is_behind;        /* its node does not have what is in the directory now */
+    bool is_bringing;      /* the listener waits for `brought` */
+    bool is_behind;        /* the directory is to be copied once more */
 
     bool is_asking;  /* its node has not said yet what it has, and has got nothing of it */
     bool is_refused; /* by the server: its node has got nothing of it */
@@ -135,38 +136,32 @@ static void node_execution_on_lost(struct node_stay *stay, const char *why)
 
 /* Cells */
 
-/* A cell begins with the files that are there now. True: they are still to be sent. */
-static bool node_execution_catches_up(struct node_execution *run)
-{
-    if (!node_copy_is_open(&run->copy) || !run->is_behind)
-        return false;
-    ev_io_stop(node_execution_loop(run), &run->cells);
-    node_copy_begin(&run->copy);
-    return true;
-}
-
 /* The next cell is not sent before the last one has been answered. */
-static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
+static void node_execution_pass_cells(struct node_execution *run)
 {
-    struct node_execution *run = CONTAINER_OF(watcher, struct node_execution, cells);
+    struct ev_loop *loop = node_execution_loop(run);
     char bytes[NODE_PIECE_BYTES];
-    ssize_t count;
+    const ssize_t count =
+        recv(run->input, bytes, size_min(run->credit, sizeof bytes), MSG_DONTWAIT);
 
-    if (node_execution_catches_up(run))
-        return;
-    count = events & EV_ERROR
-                ? 0
-                : recv(run->input, bytes, size_min(run->credit, sizeof bytes), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (count <= 0) {
-        ev_io_stop(loop, watcher); /* the process that has closed it ends the session, too */
+        ev_io_stop(loop, &run->cells); /* the process that has closed it ends the session, too */
         return;
     }
     run->credit -= (size_t)count;
     if (run->credit == 0)
-        ev_io_stop(loop, watcher);
+        ev_io_stop(loop, &run->cells);
     node_stay_send(&run->stay, NODE_CELLS, bytes, (size_t)count);
+}
+
+static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    if (events & EV_ERROR)
+        ev_io_stop(loop, watcher);
+    else
+        node_execution_pass_cells(CONTAINER_OF(watcher, struct node_execution, cells));
 }
 
 static void node_execution_on_credit(struct node_execution *run, size_t length)
@@ -174,8 +169,7 @@ static void node_execution_on_credit(struct node_execution *run, size_t length)
     run->credit += length;
     if (node_copy_is_open(&run->copy))
         node_copy_go_on(&run->copy);
-    if (run->input >= 0 && !run->execution.is_starting &&
-        run->copy.sending.state == NODE_SENDING_RESTING)
+    if (run->input >= 0 && !run->execution.is_starting)
         ev_io_start(node_execution_loop(run), &run->cells);
 }
 
@@ -198,7 +192,6 @@ static void node_execution_on_cell(struct node_execution *run, const char *data,
 
     node_execution_tell_skips(run);
     node_copy_end_cell(&run->copy);
-    run->is_behind = true;
     if (run->input >= 0)
         (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
@@ -290,9 +283,13 @@ static void node_execution_on_sent(struct node_copy *copy)
 {
     struct node_execution *run = node_execution_that_copies(copy);
 
-    run->is_behind = run->execution.is_starting; /* files of the first cell may come meanwhile */
-    if (run->input >= 0 && !run->execution.is_starting)
-        ev_io_start(node_execution_loop(run), &run->cells);
+    if (run->is_behind) {
+        run->is_behind = false;
+        node_copy_begin(copy);
+    } else if (run->is_bringing) {
+        run->is_bringing = false;
+        run->execution.listener->brought(run->execution.listener);
+    }
 }
 
 static void node_execution_on_copy_failed(struct node_copy *copy, const char *why)
@@ -437,10 +434,13 @@ static void node_execution_on_granted(struct node_stay *stay)
         node_execution_hand_over(run);
 }
 
+/* An interrupt is of the cell whose code, or a part of it, has come before. */
 static void interrupt_node(struct execution *execution)
 {
     struct node_execution *run = CONTAINER_OF(execution, struct node_execution, execution);
 
+    if (ev_is_active(&run->cells))
+        node_execution_pass_cells(run);
     if (run->stay.node)
         node_stay_send(&run->stay, NODE_INTERRUPT, NULL, 0);
 }
@@ -463,6 +463,20 @@ static void kill_node(struct execution *execution)
 static void drain_node(struct execution *execution)
 {
     (void)execution;
+}
+
+/* A copy that has begun already may lack what was put into the directory meanwhile. */
+static void bring_to_node(struct execution *execution)
+{
+    struct node_execution *run = CONTAINER_OF(execution, struct node_execution, execution);
+
+    if (!node_copy_is_open(&run->copy))
+        return; /* it is ending */
+    run->is_bringing = true;
+    if (run->copy.sending.state == NODE_SENDING_RESTING)
+        node_copy_begin(&run->copy);
+    else
+        run->is_behind = true;
 }
 
 static struct process_usage measure_node(struct execution *execution)
@@ -512,6 +526,7 @@ static int node_execution_take_directory(struct node_execution *run,
     run->copy.listed = node_execution_on_listed;
     run->copy.sent = node_execution_on_sent;
     run->copy.failed = node_execution_on_copy_failed;
+    run->execution.bring = bring_to_node;
     return node_copy_open(&run->copy, request->directory_fd, err);
 }
 

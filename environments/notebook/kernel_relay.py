@@ -6,6 +6,10 @@ Cells come over a socket, as they come to driver.py, and one byte goes back for 
 
 A cell has ended when the kernel has answered it and has then said that it is idle: all output of the cell came before.
 
+A kernel ignores an interrupt between two cells, and ipykernel may lose one in the first moments of a cell, or become idle without
+an answer to it. So an interrupt waits for its cell to be at work. As in driver.py, that is the next one if it has come already, and
+the line "interrupted" may say something else.
+
 Version 5.3 of Jupyter's protocol goes over ZeroMQ, which pyzmq brings: ipykernel and jupyter_client need that, too. What a
 kernel sends is hostile: cells may have changed the kernel. The program of the session gives what it has made: `connection`,
 `kernel`, `cells`, `signals` and `rich` (rich.py).
@@ -17,6 +21,7 @@ import hmac
 import json
 import os
 import re
+import select
 import signal
 import sys
 import time
@@ -24,10 +29,13 @@ import time
 import zmq
 
 DELIMITER = b"<IDS|MSG>"
+INTERRUPTED = b"interrupted\n"
 SIGNED = 4  # parts that follow the signature: header, parent_header, metadata, content
 STARTING, RESTING, WORKING = range(3)
 TURN = 64  # messages that are taken before signals are looked at again
-ASK_MS = 500  # after which a kernel is asked again whether it is there
+ASK_MS = 500  # after which a kernel is asked again whether it is there, or no answer to an interrupt is awaited
+BEGIN = 0.1  # seconds, after which a cell is at work that the kernel has told of
+UNTOLD = 0.5  # the same of a cell that it has not told of
 QUIET_MS = 5000  # after which a kernel that has answered is taken for idle
 AGAIN_MS = 10  # after which a socket is connected again, until the kernel has its end
 LAST_MS = 200  # for messages that a kernel has sent before its end
@@ -163,6 +171,9 @@ class Relay:
         self.wire = Wire()
         self.request = None  # the id of the last one
         self.has_reply = self.is_idle = False  # to it, and after it
+        self.at_work = 0  # when an interrupt reaches the cell
+        self.is_interrupted = False  # a cell, and the kernel has not been told
+        self.was_interrupted = False  # the cell, or the last one
         self.is_heard = False  # a message has come on iopub
         self.bad = 0  # messages that were dropped
         self.status = 0  # of the cell
@@ -177,15 +188,26 @@ class Relay:
         self.request = self.wire.send(self.wire.shell, kind, content)
 
     def begin_cell(self):
-        code = receive(cells)
+        code = self.receive()
         rich.begin_cell()
         self.status = 1
+        self.at_work, self.was_interrupted = time.monotonic() + UNTOLD, self.is_interrupted
         self.state = WORKING
         self.ask("execute_request", {"code": code, "silent": False, "store_history": True, "user_expressions": {},
                                      "allow_stdin": False, "stop_on_error": True})
 
+    def receive(self):
+        """The code of a cell, whose length comes before it."""
+        head = receive_line(cells)
+        if head == INTERRUPTED:
+            if not self.was_interrupted:
+                self.is_interrupted = False  # that was for the former
+            head = receive_line(cells)
+        return receive_bytes(cells, int(head)).decode("utf-8", "replace")
+
     def end_cell(self):
         self.state = RESTING
+        self.is_interrupted = False
         self.has_reply, self.request = False, None
         if self.bad:
             say(f"pyexecd: {self.bad} messages of the kernel were dropped: not signed, or no messages")
@@ -196,8 +218,11 @@ class Relay:
     def take_news(self, kind, request, content):
         """Takes output of any cell: threads of an earlier cell print into the present one."""
         self.is_heard = True
-        if kind == "status" and content.get("execution_state") == "idle" and self.request and request == self.request:
-            self.is_idle = True
+        if self.request and request == self.request:
+            if kind == "execute_input":
+                self.at_work = time.monotonic() + BEGIN
+            elif kind == "status" and content.get("execution_state") == "idle":
+                self.is_idle = True
         if isinstance(kind, str) and kind in SHOWN:
             SHOWN[kind](content)
 
@@ -230,9 +255,16 @@ class Relay:
         if self.state == STARTING:
             fail("it has not started: " + ("what it has sent is not signed as it should" if self.bad else
                                            "it has not answered yet"))
-        if self.state == WORKING and kernel.takes_messages:
+        if self.state == WORKING or has_come(cells):
+            self.is_interrupted = True
+        if self.state == WORKING or not self.is_interrupted:
+            self.was_interrupted = True
+
+    def interrupt_kernel(self):
+        self.is_interrupted = False
+        if kernel.takes_messages:
             self.wire.send(self.wire.control, "interrupt_request", {})
-        elif self.state == WORKING:
+        else:
             kernel.interrupt()
 
     def take_signals(self):
@@ -258,11 +290,21 @@ class Relay:
             self.state = RESTING
         elif self.state == STARTING and was_quiet and self.has_reply:
             self.ask("kernel_info_request", {})  # its words have come before we could hear them
-        elif self.state == WORKING and self.has_reply and (self.is_idle or was_quiet):
+        elif self.state == WORKING:
+            self.step_cell(was_quiet)
+
+    def step_cell(self, was_quiet):
+        if self.has_reply and (self.is_idle or was_quiet) or self.is_idle and was_quiet and self.was_interrupted:
             self.end_cell()
+        elif self.is_interrupted and time.monotonic() >= self.at_work:
+            self.interrupt_kernel()
 
     def patience(self):
         if self.state == STARTING:
+            return ASK_MS
+        if self.state == WORKING and self.is_interrupted:
+            return 1 + 1000 * max(0, self.at_work - time.monotonic())
+        if self.state == WORKING and self.is_idle and self.was_interrupted:
             return ASK_MS
         return QUIET_MS if self.state == WORKING and self.has_reply else None
 
@@ -289,12 +331,16 @@ def receive_bytes(channel, length):
     return b"".join(parts)
 
 
-def receive(channel):
-    """The code of a cell, whose length comes before it."""
-    head = b""
-    while not head.endswith(b"\n"):
-        head += receive_bytes(channel, 1)
-    return receive_bytes(channel, int(head)).decode("utf-8", "replace")
+def receive_line(channel):
+    line = b""
+    while not line.endswith(b"\n"):
+        line += receive_bytes(channel, 1)
+    return line
+
+
+def has_come(channel):
+    """Whether there is something to read."""
+    return bool(select.select([channel], [], [], 0)[0])
 
 
 def main():

@@ -33,6 +33,12 @@ static void notebook_conclude(struct notebook *notebook)
         notebook_schedule(notebook);
 }
 
+/* True while its Python is not ready for the current cell, which has no turn yet. */
+static bool notebook_awaits_python(const struct notebook *notebook)
+{
+    return notebook->state == NOTEBOOK_STARTING || notebook->state == NOTEBOOK_BRINGING;
+}
+
 /* The current cell cannot be executed, nor can any other one. */
 static void notebook_give_up(struct notebook *notebook)
 {
@@ -184,7 +190,7 @@ static void notebook_on_ended(struct execution_listener *listener, const struct 
         notebook_explain_end(notebook);
     if (notebook->is_closed)
         notebook_schedule(notebook);
-    else if (notebook->state == NOTEBOOK_STARTING)
+    else if (notebook_awaits_python(notebook))
         notebook_give_up(notebook);
     else if (turn_is_working(turn) || turn->state == TURN_STOPPING) {
         notebook_judge(notebook);
@@ -218,21 +224,29 @@ static void notebook_on_looked(struct turn *turn)
         notebook_link_send(notebook, cell);
 }
 
-/* Only this cell fails if its files cannot be put there. */
 static void notebook_act(struct notebook *notebook)
 {
-    struct cell *cell;
-
     notebook_set_state(notebook, NOTEBOOK_ACTING);
-    cell = notebook_current(notebook);
-    cell->prepared_at = clock_seconds();
+    notebook_current(notebook)->prepared_at = clock_seconds();
+    turn_look(&notebook->turn);
+}
+
+/* Only this cell fails if its files cannot be put there. */
+static void notebook_put_files(struct notebook *notebook)
+{
+    struct execution *execution = notebook->turn.execution;
+    struct cell *cell = notebook_current(notebook);
+
     if (environment_put_files(notebook->environment, notebook->directory, cell->request.files,
-                              &cell->error) == 0) {
-        turn_look(&notebook->turn);
-        return;
+                              &cell->error) < 0) {
+        notebook->turn.end = RUN_FAILED;
+        notebook_conclude(notebook);
+    } else if (execution->bring) {
+        notebook_set_state(notebook, NOTEBOOK_BRINGING);
+        execution->bring(execution);
+    } else {
+        notebook_act(notebook);
     }
-    notebook->turn.end = RUN_FAILED;
-    notebook_conclude(notebook);
 }
 
 /* The modules to import ahead in the next Python that starts like this one. */
@@ -313,13 +327,13 @@ static int notebook_start(struct notebook *notebook, struct error *err)
     return 0;
 }
 
-/* It is not the time of a cell that a container takes to start. */
+/* It is not the time of a cell that a container takes to start, nor that files take to a node. */
 static void notebook_use_python(struct notebook *notebook)
 {
     if (notebook->turn.execution->is_starting)
         notebook_set_state(notebook, NOTEBOOK_STARTING);
     else
-        notebook_act(notebook);
+        notebook_put_files(notebook);
 }
 
 static void notebook_on_step(struct execution_listener *listener,
@@ -338,7 +352,15 @@ static void notebook_on_began(struct execution_listener *listener)
     if (notebook->state != NOTEBOOK_STARTING)
         return;
     cell_tell_step(&notebook->waiter, NULL);
-    notebook_act(notebook);
+    notebook_put_files(notebook);
+}
+
+static void notebook_on_brought(struct execution_listener *listener)
+{
+    struct notebook *notebook = CONTAINER_OF(listener, struct notebook, turn.listener);
+
+    if (notebook->state == NOTEBOOK_BRINGING)
+        notebook_act(notebook);
 }
 
 /* Everything is prepared for the current cell. */
@@ -488,7 +510,7 @@ void cell_cancel(struct cell *cell)
     cell->request.recurrence = NULL;
     if (cell != notebook_current(notebook)) {
         cell_free(cell);
-    } else if (notebook->state == NOTEBOOK_PREPARING || notebook->state == NOTEBOOK_STARTING) {
+    } else if (notebook->state == NOTEBOOK_PREPARING || notebook_awaits_python(notebook)) {
         environment_forget_waiter(&notebook->waiter);
         notebook_conclude(notebook);
     } else {
@@ -581,6 +603,7 @@ static void notebook_init_watchers(struct notebook *notebook)
     notebook->turn.listener.began = notebook_on_began;
     notebook->turn.listener.step = notebook_on_step;
     notebook->turn.listener.output = notebook_on_output;
+    notebook->turn.listener.brought = notebook_on_brought;
     notebook->turn.listener.over = notebook_on_over;
     notebook->turn.listener.ended = notebook_on_ended;
     notebook->waiter.prepared = notebook_on_prepared;

@@ -14,9 +14,11 @@ enum { NOTEBOOK_HANDLE_DIGITS = 32 };
 static const struct state notebook_states[] = {
     [NOTEBOOK_RESTING] = {"resting", 1 << NOTEBOOK_PREPARING | 1 << NOTEBOOK_STARTING |
                                          1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
-    [NOTEBOOK_PREPARING] = {"preparing",
-                            1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
-    [NOTEBOOK_STARTING] = {"starting", 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_PREPARING] = {"preparing", 1 << NOTEBOOK_STARTING | 1 << NOTEBOOK_BRINGING |
+                                             1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_STARTING] = {"starting",
+                           1 << NOTEBOOK_BRINGING | 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
+    [NOTEBOOK_BRINGING] = {"bringing files", 1 << NOTEBOOK_ACTING | 1 << NOTEBOOK_RESTING},
     [NOTEBOOK_ACTING] = {"acting", 1 << NOTEBOOK_RESTING},
 };
 

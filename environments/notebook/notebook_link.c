@@ -129,11 +129,10 @@ static int notebook_link_tell_packages(struct notebook *notebook, struct error *
     return buffer_append_format(&notebook->channel.out, err, "packages %s\n", packages->venv);
 }
 
-/* An interrupt that its Python finds beside the next cell can be that of the last one. A Jupyter
- * kernel keeps none. */
+/* An interrupt that its Python finds beside the next cell can be that of the last one. */
 static int notebook_link_tell_interrupt(struct notebook *notebook, struct error *err)
 {
-    if (!notebook->was_interrupted || environment_kernel(notebook->environment))
+    if (!notebook->was_interrupted)
         return 0;
     notebook->was_interrupted = false;
     return buffer_append_format(&notebook->channel.out, err, "interrupted\n");

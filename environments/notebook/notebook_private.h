@@ -1,10 +1,10 @@
 /* The inside of a session.
  *
- *     RESTING -> PREPARING -> STARTING -> ACTING -> RESTING
+ *     RESTING -> PREPARING -> STARTING -> BRINGING -> ACTING -> RESTING
  *
- * In ACTING a cell has its turn (turn.h). PREPARING and STARTING are for the first cell only, or
- * the next one if the first was cancelled. The Python may end in any state; then the session
- * executes no cell any more.
+ * In ACTING a cell has its turn (turn.h). STARTING is for the first cell only, or the next one if
+ * the first was cancelled, and BRINGING for a Python that has a copy of the directory. The Python
+ * may end in any state; then the session executes no cell any more.
  */
 #pragma once
 
@@ -25,6 +25,7 @@ enum notebook_state {
     NOTEBOOK_RESTING,   /* no cell has begun */
     NOTEBOOK_PREPARING, /* waits for its environment */
     NOTEBOOK_STARTING,  /* waits for its Python to begin */
+    NOTEBOOK_BRINGING,  /* waits until its Python has the files */
     NOTEBOOK_ACTING,    /* waits for the end of a cell's turn */
 };
 

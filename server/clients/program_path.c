@@ -1,6 +1,7 @@
 #include "server/clients/program_path.h"
 
 #include "base/cleanup.h"
+#include "base/executable.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -15,22 +16,6 @@
 
 #define RUNNING_PROGRAM "/proc/self/exe"
 
-/* The path of the executable file NAME in the folders of PATH, or NULL. Owned by the caller. */
-static char *search_program(const char *name)
-{
-    AUTO_FREE char *folders = memory_copy_string(text_or_none(getenv("PATH")));
-    char *rest = folders;
-    const char *folder;
-
-    while ((folder = strsep(&rest, ":"))) {
-        AUTO_FREE char *path = memory_format("%s/%s", folder, name);
-
-        if (*folder == '/' && access(path, X_OK) == 0)
-            return STEAL_PTR(path);
-    }
-    return NULL;
-}
-
 /* The absolute form of a relative path; its last link stays one. NULL if it leads nowhere. */
 static char *make_absolute(const char *path)
 {
@@ -43,9 +28,9 @@ static char *make_absolute(const char *path)
 
 static char *called_path(const char *called)
 {
-    if (!strchr(called, '/'))
-        return search_program(called);
-    return *called == '/' ? memory_copy_string(called) : make_absolute(called);
+    if (*called != '/' && strchr(called, '/'))
+        return make_absolute(called);
+    return executable_find(text_or_none(getenv("PATH")), called);
 }
 
 /* True when PATH leads to the program that runs: argv[0] may be anything. */

@@ -21,6 +21,7 @@ static const struct {
     {"tools/call", "arguments", "working_directory"},
     {NULL, NULL, "taskId"},
     {NULL, NULL, "uri"},
+    {NULL, NULL, "cursor"},
     {NULL, NULL, "requestState"},
     {NULL, "notifications", "taskIds"},
     {NULL, "notifications", "resourceSubscriptions"},

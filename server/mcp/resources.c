@@ -1,9 +1,7 @@
 #include "server/mcp/resources.h"
 
-#include "base/base64.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "server/mcp/job.h"
 #include "server/mcp/listing.h"
 #include "server/mcp/params.h"
@@ -53,36 +51,11 @@ static json_t *define_template(const struct registry_entry *entry,
 
 /* Resources that templates stand for come from a lister, for one caller, and change at any time.
  * The first page begins with the registered resources, which are few beside a lister's. A cursor is
- * the last URI of the page before. */
-
-#define CURSOR_PREFIX "behind "
+ * the last URI of the page before, which names the replica that has the list. */
 
 static size_t resources_page_size(const struct mcp_server *server)
 {
     return server->page_size > 0 ? server->page_size : LISTING_PAGE_SIZE;
-}
-
-static char *resources_cursor(const json_t *last)
-{
-    AUTO_FREE char *place = memory_format(CURSOR_PREFIX "%s", json_object_get_string(last, "uri"));
-
-    return base64_encode(BASE64_URL, place, strlen(place));
-}
-
-/* The URI that CURSOR stands for. Owned by the caller. */
-static char *resources_read_cursor(const json_t *cursor, struct error *err)
-{
-    size_t length;
-    AUTO_FREE char *place = json_is_string(cursor)
-                                ? base64_decode(BASE64_URL, json_string_value(cursor),
-                                                json_string_length(cursor), &length)
-                                : NULL;
-
-    if (place && strncmp(place, CURSOR_PREFIX, strlen(CURSOR_PREFIX)) == 0 &&
-        strlen(place) == length && utf8_is_valid(place, length))
-        return memory_copy_string(place + strlen(CURSOR_PREFIX));
-    error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
-    return NULL;
 }
 
 static json_t *resources_registered(const struct job *job)
@@ -112,9 +85,9 @@ static json_t *resources_listed(const struct job *job)
         json_t *known = json_copy(resource);
 
         if (i == most) {
-            AUTO_FREE char *cursor = resources_cursor(json_array_get(listed, i - 1));
+            const json_t *last = json_array_get(listed, i - 1);
 
-            json_object_set_new(result, "nextCursor", json_string(cursor));
+            json_object_set(result, "nextCursor", json_object_get(last, "uri"));
             json_decref(known);
             break;
         }
@@ -130,11 +103,13 @@ static enum outcome resources_ask_lister(struct mcp_request *request, json_t **r
     static const struct job_kind kind = {.result = resources_listed};
     const struct mcp_server *server = request->peer->server;
     const json_t *cursor = json_object_get(request->params, "cursor");
-    AUTO_FREE char *after = cursor ? resources_read_cursor(cursor, err) : NULL;
+    const char *after = json_string_value(cursor);
     struct job *job;
 
-    if (cursor && !after)
+    if (cursor && !after) {
+        error_set(err, ERROR_INVALID_PARAMS, "unknown cursor");
         return OUTCOME_FAILED;
+    }
     job = job_new(request, &kind, "resources", NULL, err);
     if (!job)
         return OUTCOME_FAILED;

@@ -9,6 +9,7 @@ import time
 
 HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE, CELLS, INTERRUPT, KILL, \
     STEP, PREPARED, BEGUN, OUT, ERRORS, CELL, ENDED, ECHO, ENTRY, CONTENT, GONE, COPIED, RETURN = range(1, 25)
+HEARD = {CELLS: "cells", INTERRUPT: "an interrupt"}
 GREETING = b"pyexecd wire 1\n"
 PIECE = b"x" * (32 << 10)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
@@ -199,6 +200,11 @@ def insist(channel):
         time.sleep(1)
 
 
+def ear(channel):
+    """It executes nothing, and tells what it hears until it is told to end."""
+    say(BEGUN, channel)
+
+
 def is_first():
     """No other node has asked this yet."""
     try:
@@ -237,7 +243,9 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
             globals()[name](channel, *arguments)
         elif kind == CELLS and behaviour == "insists":
             insist(channel)
-        elif kind == KILL and behaviour == "insists":
+        elif kind in HEARD and behaviour == "ear":
+            print("heard", HEARD[kind], file=sys.stderr, flush=True)
+        elif kind == KILL and behaviour in ("ear", "insists"):
             say(ENDED, channel, killed=True, returncode=-9)
         elif kind == CREDIT and behaviour == "idle":
             print("taken", file=sys.stderr, flush=True)

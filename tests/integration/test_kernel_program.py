@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import socket
 import sys
 import types
 from random import Random
@@ -205,6 +206,97 @@ def test_any_signed_bytes_are_shown_or_refused(relay, wire, capsys):
         shown.take_reply(*message)
         assert shown.status in (0, 1)
     assert 1000 < refused < 4000, refused
+
+
+# Interrupts
+
+
+class Resting:
+    """A relay between two cells, and the ends of it that a test has: the socket of its cells, its clock, and how often its
+    kernel is interrupted."""
+
+    def __init__(self, program, monkeypatch):
+        self.now = self.told = 0
+        self.cells, theirs = socket.socketpair()
+        self.theirs = theirs  # kept open
+        for name, value in {"cells": theirs.fileno(), "time": types.SimpleNamespace(monotonic=lambda: self.now),
+                            "kernel": types.SimpleNamespace(takes_messages=False, interrupt=self.tell)}.items():
+            monkeypatch.setattr(program, name, value, raising=False)
+        self.relay = object.__new__(program.Relay)
+        vars(self.relay).update(state=program.RESTING, ask=self.ask, request=None, has_reply=False, is_idle=False, bad=0,
+                                is_interrupted=False, was_interrupted=False, at_work=0)
+
+    def tell(self):
+        self.told += 1
+
+    def ask(self, _kind, _content):
+        self.relay.request = "r"
+
+    def begin(self, sent=b"1\nx", interrupts=1):
+        """A cell is SENT, and INTERRUPTS come before it is read."""
+        self.cells.send(sent)
+        for _ in range(interrupts):
+            self.relay.interrupt()
+        self.relay.begin_cell()
+
+    def step(self, seconds=0, was_quiet=False):
+        self.now += seconds
+        self.relay.step(was_quiet)
+
+
+@pytest.fixture
+def resting(relay, monkeypatch):
+    resting = Resting(relay, monkeypatch)
+    with resting.cells, resting.theirs:
+        yield resting
+
+
+def test_an_interrupt_waits_until_its_cell_is_at_work(relay, resting):
+    resting.begin()
+    resting.relay.take_news("status", "r", {"execution_state": "busy"})
+    resting.step(relay.UNTOLD - 0.01)
+    resting.relay.take_news("execute_input", "r", {})
+    resting.step(relay.BEGIN - 0.01)
+    assert resting.told == 0
+    resting.step(0.02)
+    resting.step(1)
+    assert resting.told == 1
+
+
+def test_a_kernel_that_does_not_tell_of_its_cell_is_interrupted(relay, resting):
+    resting.begin(interrupts=0)
+    resting.step(relay.UNTOLD)
+    resting.relay.interrupt()
+    resting.step()
+    assert resting.told == 1
+
+
+def test_an_interrupt_between_two_cells_is_for_none(resting):
+    resting.relay.interrupt()
+    resting.begin(interrupts=0)
+    resting.step(9)
+    assert resting.told == 0
+
+
+@pytest.mark.parametrize("earlier, told", [(0, 0), (1, 1)])
+def test_an_interrupt_beside_a_cell_can_be_that_of_the_last_one(resting, earlier, told):
+    for _ in range(earlier):
+        resting.relay.interrupt()
+    resting.begin(b"interrupted\n1\nx")
+    resting.step(9)
+    assert resting.told == told
+
+
+def test_a_kernel_that_is_idle_after_an_interrupt_has_ended_the_cell(resting):
+    resting.begin()
+    resting.step(9)
+    resting.relay.take_news("status", "r", {"execution_state": "idle"})
+    resting.step()
+    resting.cells.setblocking(False)
+    with pytest.raises(BlockingIOError):  # the answer may be on its way
+        resting.cells.recv(1)
+    resting.step(was_quiet=True)
+    assert resting.cells.recv(1) == b"\1"
 
 
 # What is shown

@@ -16,19 +16,20 @@ import test_nodes
 
 FALSE = str(pathlib.Path(__file__).with_name("false_node.py"))
 WHOLE = 64 << 20
+SENDS = "telling losses -> sending"  # the server's log, when it has told a node what is gone
 
 
 class Copies(test_nodes.Far):
     """A server whose environment is on nodes with a state directory of their own, and no file of the server's."""
 
-    def __init__(self, launcher=None, **more):
+    def __init__(self, launcher=None, level="info", **more):
         self.state = tempfile.TemporaryDirectory(prefix="pyexecd-node-")
         self.other = pathlib.Path(self.state.name)
         own = ["/usr/bin/env", f"XDG_STATE_HOME={self.other}", *test_nodes.node()]
         nodes = test_nodes.configuration(launcher or own, **more)
         nodes["nodes"]["far"]["files"] = "copied"
         self.arrangement = nodes
-        leftovers.Watched.__init__(self, "--log-level", "info", config=nodes)
+        leftovers.Watched.__init__(self, "--log-level", level, config=nodes)
         self.initialize()
 
     def __exit__(self, *details):
@@ -318,6 +319,33 @@ def test_a_cell_that_timed_out_leaves_its_files(far):
     session = sessions.given_in(lambda: sessions.Session(far), "open('before', 'w').write('x')\nimport time\ntime.sleep(1000)",
                                 lambda result: any(file["path"] == "before" for file in result["files"]))
     assert (far.directory(session.result) / "before").read_text() == "x"
+
+
+def with_files_to_copy(server):
+    """A session whose next cell has to wait for files: more of them than go over without an answer of the node."""
+    session = sessions.Session(server, "x = 1")
+    (server.directory(session.result) / "large").write_bytes(bytes(WHOLE))
+    return session
+
+
+def test_the_time_of_a_cell_begins_behind_its_files():
+    with Copies(most=5) as server:
+        session = sessions.given_in(lambda: with_files_to_copy(server), "import time; time.sleep(1000)", timeout=0.001)
+        assert "KeyboardInterrupt" in session.result["stderr"] and session.shown("print(x)") == "1"
+
+
+def test_a_cell_that_is_cancelled_while_its_files_are_copied_is_not_executed():
+    with Copies(level="debug") as server:
+        session = with_files_to_copy(server)
+        (node,) = server.nodes()
+        os.kill(node, signal.SIGSTOP)
+        before = server.stderr().count(SENDS)
+        cell = server.start_tool("run_python", {"session": session.name, "code": "x = 2"})
+        assert leftovers.until(lambda: server.stderr().count(SENDS) > before), server.stderr()
+        server.cancel(cell)
+        os.kill(node, signal.SIGCONT)
+        assert session.shown("print(x, open('put').read())", files=[{"path": "put", "text": "next"}]) == "1 next"
+        assert (server.directory(session.result) / "large").stat().st_size == WHOLE
 
 
 # What is left

@@ -21,7 +21,7 @@ import leftovers
 import sessions
 import wire
 
-RELAY, LIMITED = (str(pathlib.Path(__file__).with_name(name)) for name in ("relay.py", "limited.py"))
+RELAY, LIMITED, FALSE = (str(pathlib.Path(__file__).with_name(name)) for name in ("relay.py", "limited.py", "false_node.py"))
 LOST = 20  # seconds in which nothing is left of what was lost
 WHOLE = 8 << 20  # bytes: more than the window of a channel, and than pipes hold
 RUNS = 4 if leftovers.sanitized() else 20
@@ -350,6 +350,13 @@ def test_a_cell_is_interrupted_and_its_session_lives_on():
         session = sessions.Session(server, "x = 1")
         assert session.run("import time; time.sleep(60)", timeout=1)["timed_out"]
         assert session.shown("print(x)") == "1"
+
+
+def test_an_interrupt_does_not_come_before_its_cell():
+    with Far([sys.executable, FALSE, "ear"]) as server:
+        assert sessions.call(server, "pass", "new", timeout=1e-6)["isError"]
+        assert leftovers.until(lambda: server.stderr().count("says: heard") == 2), server.stderr()
+        assert re.findall("says: heard (.*)", server.stderr()) == ["cells", "an interrupt"]
 
 
 def test_all_output_of_a_cell_is_its_own():

@@ -138,6 +138,19 @@ def test_a_working_directory_and_its_files_are_found_from_everywhere(shared):
         assert file["text"] == "of one"
 
 
+def test_the_next_page_of_a_list_of_files_is_had_from_everywhere(shared):
+    first = shared.connect(names="b")
+    first.call_tool("run_python", {"code": "for i in range(250): open(f'listed{i:03}', 'w').close()"})
+    page = first.request("resources/list")
+    connection, names = shared.connect(names="ac"), []
+    while True:
+        names += [resource["name"] for resource in page["resources"] if resource["name"].startswith("listed")]
+        if "nextCursor" not in page:
+            break
+        page = connection.request("resources/list", {"cursor": page["nextCursor"]})
+    assert names == [f"listed{i:03}" for i in range(250)]
+
+
 def test_a_task_is_asked_for_at_whichever_replica(shared):
     caller = Caller(client._http_connection(shared.peer()), wire.MODERN)
     tasks = [caller.make("run_python", {"code": f"import time; time.sleep({seconds}); print(42)"})
@@ -495,6 +508,7 @@ def test_a_call_that_a_stopped_replica_had_begun_fails_by_name(own, accept):
     answer = exchange.wait().messages()[-1]
     assert answer["id"] == 5
     assert "replica b" in answer["error"]["message"]
+    assert replicas.servers["b"].wait_exit() == 0  # before it is told once more
 
 
 class Impostor:

@@ -115,6 +115,11 @@ def test_a_timeout_interrupts_and_the_variables_stay(server, code):
     assert session.shown("x", timeout=30) == "5"
 
 
+def test_an_interrupt_before_the_kernel_has_begun_a_cell_is_not_lost(server):
+    session = given_in(lambda: Session(server, "x = 5", timeout=sessions.SECONDS), "import time; time.sleep(600)", timeout=1e-6)
+    assert session.shown("x", timeout=30) == "5"
+
+
 def test_code_that_ignores_the_interrupt_is_killed_and_the_state_is_gone(session):
     code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(600)"
     result = client.with_more_time(lambda timeout: session.run(code, timeout=timeout),

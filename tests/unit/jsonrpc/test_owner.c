@@ -62,11 +62,14 @@ static void test_a_handle_is_found_in_each_of_its_places(void **state)
 static void test_a_file_is_its_directorys(void **state)
 {
     AUTO_FREE char *found = find_in("{\"uri\":\"pyexecd://b-1/x\"}");
+    AUTO_FREE char *listed =
+        find_in_request("\"resources/list\"", "{\"cursor\":\"pyexecd://b-1/x\"}");
     AUTO_FREE char *watched =
         find_in("{\"notifications\":{\"resourceSubscriptions\":[\"pyexecd://b-1/x\"]}}");
 
     (void)state;
     assert_string_equal(found, "b-1/x");
+    assert_string_equal(listed, "b-1/x");
     assert_string_equal(watched, "b-1/x");
 }
 

@@ -1,6 +1,7 @@
 /* A session and its cells, with a real Python. */
 #include "environments/notebook/notebook.h"
 
+#include "environments/notebook/notebook_private.h"
 #include "session_fixture.h"
 
 #include <setjmp.h>
@@ -342,6 +343,72 @@ static void test_files_are_those_of_each_cell(void **state)
     assert_ptr_equal(notebook_directory(notebook), sessions->directory);
 }
 
+/* Files that its Python does not get before the test says so. */
+static void never_bring(struct execution *execution)
+{
+    (void)execution;
+}
+
+static void run_until_it_brings(struct session_fixture *sessions, const struct notebook *notebook)
+{
+    while (notebook->state != NOTEBOOK_BRINGING)
+        ev_run(sessions->fixture->loop, EVRUN_ONCE);
+}
+
+static void test_the_time_of_a_cell_begins_when_its_files_are_there(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = open_one(sessions);
+    struct tried_cell cell;
+
+    expect(sessions, notebook, "x = 1", "");
+    notebook->turn.execution->bring = never_bring;
+    tried_cell_submit(&cell, sessions, notebook, "x", 1);
+    run_until_it_brings(sessions, notebook);
+    fixture_run_for(sessions->fixture, 1.5);
+    assert_false(cell.is_done);
+    notebook->turn.listener.brought(&notebook->turn.listener);
+    tried_cell_wait(&cell);
+    assert_string_equal(cell.out, "1\n");
+    assert_true(cell.prepare_seconds > 1);
+    tried_cell_deinit(&cell);
+}
+
+static void test_a_cancel_while_files_are_brought_leaves_the_session(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = open_one(sessions);
+    struct tried_cell cell;
+
+    expect(sessions, notebook, "x = 1", "");
+    notebook->turn.execution->bring = never_bring;
+    submit(&cell, sessions, notebook, "x = 2");
+    run_until_it_brings(sessions, notebook);
+    cell_cancel(cell.cell);
+    notebook->turn.execution->bring = NULL;
+    notebook->turn.listener.brought(&notebook->turn.listener); /* for nobody */
+    expect(sessions, notebook, "x", "1\n");
+    assert_false(cell.is_done);
+}
+
+static void test_the_end_of_its_python_while_files_are_brought_is_told(void **state)
+{
+    struct session_fixture *sessions = *state;
+    struct notebook *notebook = open_one(sessions);
+    struct tried_cell cell;
+
+    expect(sessions, notebook, "x = 1", "");
+    notebook->turn.execution->bring = never_bring;
+    submit(&cell, sessions, notebook, "x");
+    run_until_it_brings(sessions, notebook);
+    notebook->turn.execution->kill(notebook->turn.execution);
+    tried_cell_wait(&cell);
+    assert_int_equal(cell.end, RUN_FAILED);
+    assert_int_equal(cell.session, RUN_SESSION_GONE);
+    assert_string_not_equal(cell.error, "");
+    tried_cell_deinit(&cell);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -364,6 +431,9 @@ int main(void)
         TEST(test_without_sessions_cells_are_told_why_they_end),
         TEST(test_closing_just_before_a_cell_begins_frees_it_once),
         TEST(test_files_are_those_of_each_cell),
+        TEST(test_the_time_of_a_cell_begins_when_its_files_are_there),
+        TEST(test_a_cancel_while_files_are_brought_leaves_the_session),
+        TEST(test_the_end_of_its_python_while_files_are_brought_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
