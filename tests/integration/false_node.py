@@ -12,6 +12,7 @@ HELLO, READY, PING, CREDIT, ENVIRONMENT, PREPARE, START, CODE, CELLS, INTERRUPT,
 GREETING = b"pyexecd wire 1\n"
 PIECE = b"x" * (32 << 10)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+CELL_END = [(RETURN, b""), (COPIED, b"{}"), (CELL, b"{}")]
 lock = threading.Lock()
 
 
@@ -19,6 +20,13 @@ def say(kind, channel, data=b"", **message):
     data = data or (json.dumps(message).encode() if message or kind in (READY, ENDED) else b"")
     with lock:
         sys.stdout.buffer.write(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data)
+        sys.stdout.buffer.flush()
+
+
+def say_at_once(channel, frames):
+    with lock:
+        sys.stdout.buffer.write(b"".join(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data
+                                         for kind, data in frames))
         sys.stdout.buffer.flush()
 
 
@@ -62,7 +70,6 @@ def strangers(channel):
     for data in (b"[" * 9000, b"{", b'"\xff"', b'{"text": 3}', b'{"status": -7}', b"\0" * 50):
         for kind in (STEP, PREPARED, CELL):
             say(kind, channel, data[:9000])
-    say(CREDIT, channel, b"\xff" * 4)
     say(BEGUN, channel)
     say(ENDED, channel, stacks=7, left_files=[[]], leftovers=-1, returncode=1 << 40, missing=[1], devices={}, layers=1 << 40,
         limiter=77, cpu_seconds=-1e308, peak_memory=-5)
@@ -184,18 +191,27 @@ def folders(channel):
     say(ENDED, channel, returncode=0)
 
 
+def lavish(channel):
+    """It gives back what it was never sent."""
+    say(BEGUN, channel)
+    for _ in range(4):
+        say(CREDIT, channel, b"\xff" * 4)
+
+
+def hurried(channel):
+    """It gives back, again and again, what it may have been sent, and has not read."""
+    say(BEGUN, channel)
+    say_at_once(channel, 4096 * [(CREDIT, (7 * len(PIECE)).to_bytes(4, "little"))])
+
+
 def insists(channel):
     say(BEGUN, channel)
 
 
 def insist(channel):
     """Its script ends a cell twice, and then once more."""
-    frames = b"".join(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data
-                      for kind, data in ((RETURN, b""), (COPIED, b"{}"), (CELL, b"{}")))
     for count in 2, 1:
-        with lock:
-            sys.stdout.buffer.write(count * frames)
-            sys.stdout.buffer.flush()
+        say_at_once(channel, count * CELL_END)
         time.sleep(1)
 
 
@@ -223,7 +239,7 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
     say(HELLO, 0, protocol=int(protocol), host=host)
     threading.Thread(target=live, daemon=True).start()
     assert sys.stdin.buffer.readline() == GREETING
-    for kind, channel, _ in hear():
+    for kind, channel, data in hear():
         if kind == HELLO and behaviour != "mute":
             say(READY, 0)
         elif kind == PREPARE and behaviour == "hasty" and not is_first():
@@ -237,12 +253,12 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
             globals()[name](channel, *arguments)
         elif kind == CELLS and behaviour == "insists":
             insist(channel)
-        elif kind == KILL and behaviour == "insists":
+        elif kind == KILL and behaviour in ("insists", "lavish", "hurried"):
             say(ENDED, channel, killed=True, returncode=-9)
         elif kind == CREDIT and behaviour == "idle":
             print("taken", file=sys.stderr, flush=True)
-        elif kind in (ENTRY, CONTENT):
-            say(CREDIT, channel, (1 << 15).to_bytes(4, "little"))
+        elif kind in (ENTRY, CONTENT, GONE, CELLS):
+            say(CREDIT, channel, len(data).to_bytes(4, "little"))
 
 
 if __name__ == "__main__":

@@ -398,6 +398,17 @@ def test_files_against_the_rules_end_the_run(behaviour, said):
         assert not outside(server)
 
 
+@pytest.mark.parametrize("behaviour", ["lavish", "hurried"])
+def test_a_node_that_gives_back_what_it_has_not_got_ends_its_run(behaviour):
+    with false(behaviour) as server:
+        directory = server.directory(server.run("print(1)")["structuredContent"])
+        with open(directory / "sparse", "wb") as file:
+            file.truncate(9 << 30)
+        answer = server.run("print(1)", working_directory=directory.name)
+        assert "has failed: it gives back more than it was sent" in sessions.text_of(answer)
+        server.request("ping")
+
+
 def test_a_node_sends_no_files_when_it_is_asked_to_prepare():
     with Copies([sys.executable, FALSE, "hasty"], most=2) as server:
         server.start_tool("run_python", {"code": "print(1)", "timeout": 500})
