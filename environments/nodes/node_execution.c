@@ -212,11 +212,14 @@ static void node_execution_on_cell(struct node_execution *run, const char *data,
     AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
     const unsigned char status = node_usage_read(&run->usage, message);
 
+    if (run->input < 0) {
+        node_execution_blame(run, "it has ended a cell that it was not sent");
+        return;
+    }
     node_execution_tell_skips(run);
     node_copy_end_cell(&run->copy);
     run->is_behind = true;
-    if (run->input >= 0)
-        (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
+    (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
 
 /* The words of the node */

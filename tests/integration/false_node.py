@@ -68,7 +68,7 @@ def strangers(channel):
     for kind in (START, CODE, CELLS, PREPARE, ENVIRONMENT):
         say(kind, channel, b"false")
     for data in (b"[" * 9000, b"{", b'"\xff"', b'{"text": 3}', b'{"status": -7}', b"\0" * 50):
-        for kind in (STEP, PREPARED, CELL):
+        for kind in (STEP, PREPARED):
             say(kind, channel, data[:9000])
     say(BEGUN, channel)
     say(ENDED, channel, stacks=7, left_files=[[]], leftovers=-1, returncode=1 << 40, missing=[1], devices={}, layers=1 << 40,
@@ -204,6 +204,13 @@ def hurried(channel):
     say_at_once(channel, 4096 * [(CREDIT, (7 * len(PIECE)).to_bytes(4, "little"))])
 
 
+def unsent(channel):
+    """It stops the time of its code, and ends a cell that there is not."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    say(CELL, channel, b"{}")
+
+
 def insists(channel):
     say(BEGUN, channel)
 
@@ -213,6 +220,21 @@ def insist(channel):
     for count in 2, 1:
         say_at_once(channel, count * CELL_END)
         time.sleep(1)
+
+
+def dawdles(channel):
+    say(BEGUN, channel)
+
+
+def dawdle(channel, kind, heard=[]):
+    """It ends its first cell. It stops the time of the next one while the files before it come, lets them come again, and
+    never ends that cell."""
+    if kind == CELLS and not heard:
+        heard.append(kind)
+        say_at_once(channel, CELL_END)
+    elif kind == ENTRY and heard == [CELLS]:
+        heard.append(kind)
+        say_at_once(channel, [*CELL_END[:2], (CREDIT, bytes(4))])
 
 
 def is_first():
@@ -253,7 +275,10 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
             globals()[name](channel, *arguments)
         elif kind == CELLS and behaviour == "insists":
             insist(channel)
-        elif kind == KILL and behaviour in ("insists", "lavish", "hurried"):
+        elif kind in (CELLS, ENTRY) and behaviour == "dawdles":
+            say(CREDIT, channel, len(data).to_bytes(4, "little"))
+            dawdle(channel, kind)
+        elif kind == KILL and behaviour in ("insists", "lavish", "hurried", "unsent"):
             say(ENDED, channel, killed=True, returncode=-9)
         elif kind == CREDIT and behaviour == "idle":
             print("taken", file=sys.stderr, flush=True)
