@@ -29,6 +29,18 @@ static void node_copy_rest(struct node_copy *copy)
 
 /* Sending */
 
+/* A frame that goes to a node gives it no more time for the files, or the end, that it owes. */
+static bool node_copy_is_owed(const struct node_copy *copy)
+{
+    return copy->returns > 0;
+}
+
+static void node_copy_wait(struct node_copy *copy)
+{
+    if (!node_copy_is_owed(copy))
+        ev_timer_again(copy->loop, &copy->patience);
+}
+
 static void node_copy_on_frame(struct node_sending *sending, enum node_frame type, const char *data,
                                size_t length)
 {
@@ -68,7 +80,8 @@ static void node_copy_on_done(struct node_sending *sending)
 {
     struct node_copy *copy = node_copy_of(sending);
 
-    node_copy_rest(copy);
+    if (!node_copy_is_owed(copy))
+        node_copy_rest(copy);
     node_skips_join(&copy->skips, &sending->skips);
     node_stay_tell(copy->stay, NODE_COPIED, json_object());
     copy->sent(copy);
@@ -81,7 +94,7 @@ void node_copy_begin(struct node_copy *copy)
 
 void node_copy_go(struct node_copy *copy)
 {
-    ev_timer_again(copy->loop, &copy->patience);
+    node_copy_wait(copy);
     node_sending_go(&copy->sending);
 }
 
@@ -89,7 +102,7 @@ void node_copy_go_on(struct node_copy *copy)
 {
     if (copy->sending.state < NODE_SENDING_LOSSES)
         return;
-    ev_timer_again(copy->loop, &copy->patience);
+    node_copy_wait(copy);
     node_sending_go_on(&copy->sending);
 }
 

@@ -121,6 +121,18 @@ static void node_execution_end(struct node_execution *run)
     ev_timer_start(node_execution_loop(run), &run->over);
 }
 
+/* Its node has done what an honest one cannot. */
+static void node_execution_blame(struct node_execution *run, const char *why)
+{
+    if (run->request)
+        run->failure = memory_copy_string(why);
+    else
+        run->failure =
+            memory_format("node %s has failed: %s. The run is not started again by itself",
+                          json_string_value(run->title), why);
+    node_execution_end(run);
+}
+
 static void node_execution_on_lost(struct node_stay *stay, const char *why)
 {
     struct node_execution *run = node_execution_of(stay);
@@ -166,6 +178,10 @@ static void node_execution_on_cells(struct ev_loop *loop, ev_io *watcher, int ev
 
 static void node_execution_on_credit(struct node_execution *run, size_t length)
 {
+    if (length > NODE_WINDOW_BYTES - run->credit) {
+        node_execution_blame(run, "it gives back more than it was sent");
+        return;
+    }
     run->credit += length;
     if (node_copy_is_open(&run->copy))
         node_copy_go_on(&run->copy);
@@ -190,10 +206,13 @@ static void node_execution_on_cell(struct node_execution *run, const char *data,
     AUTO_JSON json_t *message = json_loadb(data, length, 0, NULL);
     const unsigned char status = node_usage_read(&run->usage, message);
 
+    if (run->input < 0) {
+        node_execution_blame(run, "it has ended a cell that it was not sent");
+        return;
+    }
     node_execution_tell_skips(run);
     node_copy_end_cell(&run->copy);
-    if (run->input >= 0)
-        (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
+    (void)send(run->input, &status, 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* it has room */
 }
 
 /* The words of the node */
@@ -296,13 +315,7 @@ static void node_execution_on_copy_failed(struct node_copy *copy, const char *wh
 {
     struct node_execution *run = node_execution_that_copies(copy);
 
-    if (run->request)
-        run->failure = memory_copy_string(why);
-    else
-        run->failure =
-            memory_format("node %s has failed: %s. The run is not started again by itself",
-                          json_string_value(run->title), why);
-    node_execution_end(run);
+    node_execution_blame(run, why);
 }
 
 static void node_execution_on_files(struct node_execution *run, enum node_frame type,
@@ -313,7 +326,7 @@ static void node_execution_on_files(struct node_execution *run, enum node_frame 
     if (!node_copy_is_open(&run->copy))
         return;
     if (run->request) {
-        node_execution_on_copy_failed(&run->copy, "it sends files before it has a script");
+        node_execution_blame(run, "it sends files before it has a script");
         return;
     }
     if (type == NODE_RETURN && listener->over)

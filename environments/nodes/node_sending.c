@@ -6,11 +6,12 @@
 #include "base/state.h"
 #include "base/untrusted.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NODE_SENDING_OPERATIONS = 100 }; /* of a listing, in one turn of the loop */
+enum { NODE_SENDING_OPERATIONS = 100 }; /* in one turn of the loop */
 
 static const struct state node_sending_states[] = {
     [NODE_SENDING_RESTING] = {"resting", 1 << NODE_SENDING_LISTING},
@@ -43,11 +44,13 @@ void node_sending_cancel(struct node_sending *sending)
     node_sending_set_state(sending, NODE_SENDING_RESTING);
 }
 
-/* Each frame needs credit, which the last one may overdraw. */
+/* No frame is larger than the piece for which there is credit. */
+static_assert((int)NODE_ENTRY_BYTES <= (int)NODE_PIECE_BYTES, "an entry is said like a piece");
+
 static void node_sending_say(struct node_sending *sending, enum node_frame type, const char *data,
                              size_t length)
 {
-    *sending->credit -= size_min(length, *sending->credit);
+    *sending->credit -= length;
     sending->frame(sending, type, data, length);
 }
 
@@ -183,31 +186,52 @@ static void node_sending_next_loss(struct node_sending *sending)
         node_sending_say(sending, NODE_GONE, path, strlen(path));
 }
 
-void node_sending_go_on(struct node_sending *sending)
+static void node_sending_next(struct node_sending *sending)
 {
-    while (sending->state >= NODE_SENDING_LOSSES && *sending->credit >= NODE_PIECE_BYTES) {
-        if (sending->state == NODE_SENDING_LOSSES)
-            node_sending_next_loss(sending);
-        else if (sending->fd >= 0)
-            node_sending_next_piece(sending);
-        else
-            node_sending_next_entry(sending);
-    }
+    if (sending->state == NODE_SENDING_LOSSES)
+        node_sending_next_loss(sending);
+    else if (sending->fd >= 0)
+        node_sending_next_piece(sending);
+    else
+        node_sending_next_entry(sending);
 }
 
-/* The listing */
+static bool node_sending_has_credit(const struct node_sending *sending)
+{
+    return sending->state >= NODE_SENDING_LOSSES && *sending->credit >= NODE_PIECE_BYTES;
+}
+
+void node_sending_go_on(struct node_sending *sending)
+{
+    if (node_sending_has_credit(sending))
+        ev_idle_start(sending->loop, &sending->turn);
+}
+
+/* Its turns */
+
+static void node_sending_list(struct node_sending *sending)
+{
+    if (directory_listing_step(sending->now, NODE_SENDING_OPERATIONS))
+        return;
+    ev_idle_stop(sending->loop, &sending->turn);
+    if (!directory_listing_is_complete(sending->now))
+        node_skips_add(&sending->skips, "a part of it", "too many files, or too deep");
+    sending->listed(sending);
+}
 
 static void node_sending_on_turn(struct ev_loop *loop, ev_idle *turn, int events)
 {
     struct node_sending *sending = CONTAINER_OF(turn, struct node_sending, turn);
 
     (void)events;
-    if (directory_listing_step(sending->now, NODE_SENDING_OPERATIONS))
+    if (sending->state == NODE_SENDING_LISTING) {
+        node_sending_list(sending);
         return;
+    }
     ev_idle_stop(loop, turn);
-    if (!directory_listing_is_complete(sending->now))
-        node_skips_add(&sending->skips, "a part of it", "too many files, or too deep");
-    sending->listed(sending);
+    for (int i = 0; i < NODE_SENDING_OPERATIONS && node_sending_has_credit(sending); i++)
+        node_sending_next(sending);
+    node_sending_go_on(sending);
 }
 
 void node_sending_begin(struct node_sending *sending)

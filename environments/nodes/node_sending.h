@@ -1,5 +1,5 @@
 /* The sending end of a copy: a directory, or its changes since the last time, go over the wire as
- * frames, while there is credit.
+ * frames, while there is credit, a little in each turn of the loop.
  *
  * The directory belongs to scripts, which may work in it meanwhile. It is listed a little at a time
  * (directory_listing.h); no link is followed; what is neither a file nor a folder nor a link,
@@ -30,7 +30,7 @@ struct node_sending {
                   size_t length);
     void (*listed)(struct node_sending *sending); /* `now` is known, and nothing is said yet; to go
                                                      on or to be cancelled */
-    void (*done)(struct node_sending *sending);   /* all is said */
+    void (*done)(struct node_sending *sending);   /* all is said; from the loop */
 
     struct directory_listing *now;    /* owned: a look that is under way, or in `listed`; or NULL */
     struct directory_listing *before; /* owned: what the other end has; NULL: nothing */

@@ -13,6 +13,7 @@ HEARD = {CELLS: "cells", INTERRUPT: "an interrupt"}
 GREETING = b"pyexecd wire 1\n"
 PIECE = b"x" * (32 << 10)
 ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+CELL_END = [(RETURN, b""), (COPIED, b"{}"), (CELL, b"{}")]
 lock = threading.Lock()
 
 
@@ -20,6 +21,13 @@ def say(kind, channel, data=b"", **message):
     data = data or (json.dumps(message).encode() if message or kind in (READY, ENDED) else b"")
     with lock:
         sys.stdout.buffer.write(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data)
+        sys.stdout.buffer.flush()
+
+
+def say_at_once(channel, frames):
+    with lock:
+        sys.stdout.buffer.write(b"".join(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data
+                                         for kind, data in frames))
         sys.stdout.buffer.flush()
 
 
@@ -61,9 +69,8 @@ def strangers(channel):
     for kind in (START, CODE, CELLS, PREPARE, ENVIRONMENT):
         say(kind, channel, b"false")
     for data in (b"[" * 9000, b"{", b'"\xff"', b'{"text": 3}', b'{"status": -7}', b"\0" * 50):
-        for kind in (STEP, PREPARED, CELL):
+        for kind in (STEP, PREPARED):
             say(kind, channel, data[:9000])
-    say(CREDIT, channel, b"\xff" * 4)
     say(BEGUN, channel)
     say(ENDED, channel, stacks=7, left_files=[[]], leftovers=-1, returncode=1 << 40, missing=[1], devices={}, layers=1 << 40,
         limiter=77, cpu_seconds=-1e308, peak_memory=-5)
@@ -185,24 +192,55 @@ def folders(channel):
     say(ENDED, channel, returncode=0)
 
 
+def lavish(channel):
+    """It gives back what it was never sent."""
+    say(BEGUN, channel)
+    for _ in range(4):
+        say(CREDIT, channel, b"\xff" * 4)
+
+
+def hurried(channel):
+    """It gives back, again and again, what it may have been sent, and has not read."""
+    say(BEGUN, channel)
+    say_at_once(channel, 4096 * [(CREDIT, (7 * len(PIECE)).to_bytes(4, "little"))])
+
+
+def unsent(channel):
+    """It stops the time of its code, and ends a cell that there is not."""
+    say(BEGUN, channel)
+    say(RETURN, channel)
+    say(CELL, channel, b"{}")
+
+
 def insists(channel):
     say(BEGUN, channel)
 
 
 def insist(channel):
     """Its script ends a cell twice, and then once more."""
-    frames = b"".join(b"".join(number.to_bytes(4, "little") for number in (kind, len(data) + 4, channel)) + data
-                      for kind, data in ((RETURN, b""), (COPIED, b"{}"), (CELL, b"{}")))
     for count in 2, 1:
-        with lock:
-            sys.stdout.buffer.write(count * frames)
-            sys.stdout.buffer.flush()
+        say_at_once(channel, count * CELL_END)
         time.sleep(1)
 
 
 def ear(channel):
     """It executes nothing, and tells what it hears until it is told to end."""
     say(BEGUN, channel)
+
+
+def dawdles(channel):
+    say(BEGUN, channel)
+
+
+def dawdle(channel, kind, heard=[]):
+    """It ends its first cell. It stops the time of the next one while the files before it come, lets them come again, and
+    never ends that cell."""
+    if kind == CELLS and not heard:
+        heard.append(kind)
+        say_at_once(channel, CELL_END)
+    elif kind == ENTRY and heard == [CELLS]:
+        heard.append(kind)
+        say_at_once(channel, [*CELL_END[:2], (CREDIT, bytes(4))])
 
 
 def is_first():
@@ -229,7 +267,7 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
     say(HELLO, 0, protocol=int(protocol), host=host)
     threading.Thread(target=live, daemon=True).start()
     assert sys.stdin.buffer.readline() == GREETING
-    for kind, channel, _ in hear():
+    for kind, channel, data in hear():
         if kind == HELLO and behaviour != "mute":
             say(READY, 0)
         elif kind == PREPARE and behaviour == "hasty" and not is_first():
@@ -245,12 +283,15 @@ def main(behaviour, protocol="3", greeting=GREETING.decode(), host="evil" + ESCA
             insist(channel)
         elif kind in HEARD and behaviour == "ear":
             print("heard", HEARD[kind], file=sys.stderr, flush=True)
-        elif kind == KILL and behaviour in ("ear", "insists"):
+        elif kind in (CELLS, ENTRY) and behaviour == "dawdles":
+            say(CREDIT, channel, len(data).to_bytes(4, "little"))
+            dawdle(channel, kind)
+        elif kind == KILL and behaviour in ("ear", "insists", "lavish", "hurried", "unsent"):
             say(ENDED, channel, killed=True, returncode=-9)
         elif kind == CREDIT and behaviour == "idle":
             print("taken", file=sys.stderr, flush=True)
-        elif kind in (ENTRY, CONTENT):
-            say(CREDIT, channel, (1 << 15).to_bytes(4, "little"))
+        elif kind in (ENTRY, CONTENT, GONE, CELLS):
+            say(CREDIT, channel, len(data).to_bytes(4, "little"))
 
 
 if __name__ == "__main__":

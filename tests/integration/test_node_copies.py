@@ -419,11 +419,23 @@ def test_a_file_that_has_not_come_whole_is_not_there():
     ("endless", "it sends more than the limit of the disk allows"),
     ("unasked", "it sends files that were not asked for"),
     ("repeats", "it sends files that were not asked for"),
+    ("unsent", "it has ended a cell that it was not sent"),
 ])
 def test_files_against_the_rules_end_the_run(behaviour, said):
     with false(behaviour) as server:
         assert said in sessions.text_of(server.run("print(1)"))
         assert not outside(server)
+
+
+@pytest.mark.parametrize("behaviour", ["lavish", "hurried"])
+def test_a_node_that_gives_back_what_it_has_not_got_ends_its_run(behaviour):
+    with false(behaviour) as server:
+        directory = server.directory(server.run("print(1)")["structuredContent"])
+        with open(directory / "sparse", "wb") as file:
+            file.truncate(9 << 30)
+        answer = server.run("print(1)", working_directory=directory.name)
+        assert "has failed: it gives back more than it was sent" in sessions.text_of(answer)
+        server.request("ping")
 
 
 def test_a_node_sends_no_files_when_it_is_asked_to_prepare():
@@ -445,6 +457,15 @@ def test_a_node_makes_no_flood_of_folders():
 def test_a_node_that_has_given_all_files_back_and_does_not_end_is_given_up():
     with false("stuck") as server:
         assert "it has given all files back, and not ended in 15 seconds" in sessions.text_of(server.run("print(1)"))
+
+
+@pytest.mark.once
+def test_a_node_that_stops_the_time_of_a_cell_and_does_not_end_it_is_given_up():
+    with false("dawdles") as server:
+        session = sessions.Session(server, "print(1)")
+        (server.directory(session.result) / "new").write_bytes(bytes(1 << 20))
+        answer = sessions.call(server, "print(2)", session.name, timeout=500)
+        assert "it has given all files back, and not ended in 15 seconds" in sessions.text_of(answer), answer
 
 
 def test_a_script_that_ends_its_cell_again_and_again_ends_its_session():
