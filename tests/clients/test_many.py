@@ -331,8 +331,8 @@ def test_the_end_ends_what_runs_though_all_connections_are_in_use(kind, tmp_path
     with python_package.reached("http", tmp_path, limits={"concurrent_runs": 5, "connections_per_client": 6},
                                 working_directory=str(directory), max_timeout=6000) as arguments:
         code = "import time\ndef main(n):\n    time.sleep(3000 * (n > 0))\n"
-        (first,), others = mapped(kind, {**arguments, "timeout": WAIT_SECONDS}, code, range(6), parallel=6, timeout=6000,
-                                  take=1, another=together)
+        arguments = {**arguments, "timeout": WAIT_SECONDS}
+        (first,), others = mapped(kind, arguments, code, range(6), parallel=6, timeout=6000, take=1, another=together)
     assert first.success and [result.status for result in others] == ["success"] * 5
 
 

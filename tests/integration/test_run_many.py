@@ -290,7 +290,8 @@ def test_a_call_whose_next_run_waits_can_be_cancelled(tokens):
         server.token = token_of("bob")
         bob = server.connect()
         bob.initialize()
-        assert not bob.call_tool("run_python", {"code": "import time\ntime.sleep(2)"})["isError"]  # longer than its wait
+        longer_than_it_waits = "import time\ntime.sleep(2)"
+        assert not bob.call_tool("run_python", {"code": longer_than_it_waits})["isError"]
         alice.assert_silent(0)
 
 
