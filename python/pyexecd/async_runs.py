@@ -6,7 +6,7 @@ import asyncio
 from typing import AsyncGenerator, AsyncIterator, Awaitable, Callable, Dict, Iterable, Optional, Tuple
 
 from .errors import CallTimeout, ProtocolError
-from .many import chosen_parallel, failed
+from .many import Programs, failed
 from .results import Result
 
 
@@ -19,9 +19,8 @@ class AsyncRuns:
     def __init__(self, run: Callable[[str], Awaitable[Result]], programs: Iterable[str],
                  parallel: Optional[int]) -> None:
         self._run = run
-        self._programs = enumerate(programs)
-        self._parallel = chosen_parallel(parallel)
-        self._going: Dict[asyncio.Future[Result], int] = {}
+        self._programs = Programs(programs, parallel)
+        self._going: Dict[asyncio.Future[Result], Tuple[int, str]] = {}
 
     async def __aiter__(self) -> AsyncIterator[Result]:
         early: Dict[int, Result] = {}
@@ -39,12 +38,11 @@ class AsyncRuns:
     async def as_completed(self) -> AsyncGenerator[Tuple[int, Result], None]:
         """The results as they come, each behind the index of its program."""
         try:
-            for index, program in self._programs:
-                self._going[asyncio.ensure_future(self._result(program))] = index
-                if len(self._going) == self._parallel:
-                    for found in await self._next():
-                        yield found
-            while self._going:
+            while True:
+                for index, program in iter(lambda: self._programs.next(len(self._going)), None):
+                    self._going[asyncio.ensure_future(self._result(program))] = index, program
+                if not self._going and self._programs.are_over():
+                    break
                 for found in await self._next():
                     yield found
         finally:
@@ -59,6 +57,12 @@ class AsyncRuns:
             return failed(error)
 
     async def _next(self) -> list[Tuple[int, Result]]:
-        """The index and the result of each run that is over, at least one."""
-        done, _ = await asyncio.wait(self._going, return_when=asyncio.FIRST_COMPLETED)
-        return sorted((self._going.pop(task), task.result()) for task in done)
+        """The index and the result of each run that is over. None: there may be a place for another one before."""
+        seconds = self._programs.seconds_until_place()
+        if not self._going:
+            await asyncio.sleep(seconds or 0.0)
+            return []
+        done, _ = await asyncio.wait(self._going, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        ended = sorted((self._going.pop(task), task.result()) for task in done)
+        return [(index, result) for (index, program), result in ended
+                if not self._programs.keeps(index, program, result, len(self._going))]

@@ -1,18 +1,27 @@
-"""What the runs of both clients that have many of them share: the program for an input, and the result of a run that
-was not made."""
+"""What the runs of both clients that have many of them share: the program for an input, when it may begin, and the
+result of a run that was not made."""
 
 from __future__ import annotations
 
 import dataclasses
+import heapq
 import json
 import os
 import re
-from typing import Any, Iterable, Iterator, Optional
+import time
+from typing import Any, Iterable, Iterator, List, Optional, Tuple
 
 from .errors import CallTimeout, PyexecdError
 from .results import Result, run_result
 
 MOST_PARALLEL = 32  # by default; a server lets as many wait for one client
+RISE_SECONDS = 1.0  # until one run more goes at a time again
+REFUSED_SECONDS = 120.0  # a run is tried again, while none is taken
+
+# How the server, or a proxy before it, says that the same call may be taken later, and when.
+BUSY = re.compile(r"(the server is|all machines of the environment are) busy\b|too many calls: |Busy: |"
+                  r"HTTP status (429|503): ")
+AGAIN = re.compile(r"try again in (\d+) s\b|\(Retry-After: (\d+)\)$")
 
 # The call stands behind the program, so that the numbers of its lines stay. Its own line is left out of a traceback.
 # A program that ends with a hook of its own ends slowly, so the former one is put back.
@@ -58,3 +67,64 @@ def failed(error: Exception) -> Result:
     """The result of a run that ERROR is all that came of."""
     result = run_result({"content": [{"type": "text", "text": str(error)}], "isError": True})
     return dataclasses.replace(result, status="timeout") if isinstance(error, CallTimeout) else result
+
+
+class Programs:
+    """The programs of many runs, and when the next may begin: as soon as there is a place for it.
+
+    A run that the server refuses because it is busy, or because its client makes too many calls, is no failure: its
+    program is tried again. Fewer go at a time from then on, and one more each second."""
+
+    def __init__(self, programs: Iterable[str], parallel: Optional[int]) -> None:
+        self._programs = enumerate(programs)
+        self._parallel = chosen_parallel(parallel)
+        self._most = self._parallel  # at a time now
+        self._rise = 0.0  # when there may be one more
+        self._again: List[Tuple[int, str]] = []  # a heap
+        self._are_taken = False  # all, though some may have to go again
+        self._refused: Optional[float] = None  # since when no run has been taken, while none goes
+
+    def next(self, going: int) -> Optional[Tuple[int, str]]:
+        """The next program to begin beside GOING runs, and its index. None: there is none left, or no place for it."""
+        if self._most < self._parallel and time.monotonic() >= self._rise:
+            self._most += 1
+            self._rise = time.monotonic() + RISE_SECONDS
+        if going >= self._most:
+            return None
+        if self._again:
+            return heapq.heappop(self._again)
+        found = next(self._programs, None)
+        self._are_taken = found is None
+        return found
+
+    def seconds_until_place(self) -> Optional[float]:
+        """The seconds until `next()` has a place for one more. None: until another run has ended."""
+        return max(0.0, self._rise - time.monotonic()) if self._most < self._parallel else None
+
+    def are_over(self) -> bool:
+        """Whether there is none left for `next()`."""
+        return self._are_taken and not self._again
+
+    def keeps(self, index: int, program: str, result: Result, going: int) -> bool:
+        """Whether PROGRAM is tried again, because RESULT says that the server had no place for it beside the GOING."""
+        seconds = _seconds_until_again(result)
+        now = time.monotonic()
+        if seconds is None or going:
+            self._refused = None
+        elif self._refused is None:
+            self._refused = now
+        if seconds is None:
+            return False
+        self._most, self._rise = going, now + seconds
+        if self._refused is not None and now - self._refused > REFUSED_SECONDS:
+            return False
+        heapq.heappush(self._again, (index, program))
+        return True
+
+
+def _seconds_until_again(result: Result) -> Optional[float]:
+    """How long to wait before what RESULT refuses is tried again. None: it is no such refusal."""
+    if result.status != "refused" or not BUSY.match(result.text):
+        return None
+    named = AGAIN.search(result.text)
+    return min(float(named[1] or named[2]), REFUSED_SECONDS) if named else RISE_SECONDS

@@ -21,6 +21,7 @@ CONNECTIONS = 24  # for requests; the server accepts 32 of one client
 IDLE_SECONDS = 20.0  # the server closes an idle connection after 60 s
 TRIES = 5  # to take up a stream of events again
 RETRY_SECONDS = 0.5
+TELLING_TRIES = 20  # while the server has no place for another connection
 CLOSE_SECONDS = 5.0
 
 
@@ -60,6 +61,7 @@ class Web(Transport):
         self._idle: List[Tuple[float, http.client.HTTPConnection]] = []
         # With their sockets: a connection forgets its own as soon as an answer says that it is the last one.
         self._open: Dict[http.client.HTTPConnection, socket.socket] = {}
+        self._used: Dict[int, socket.socket] = {}  # by the number of the request that waits there
         self._closed = False
 
     def start(self, connection: Connection) -> None:
@@ -99,11 +101,24 @@ class Web(Transport):
 
     # A notification or a reply
 
-    def _tell(self, _message: Message, body: bytes) -> None:
+    def _tell(self, message: Message, body: bytes) -> None:
+        """Also where the server has no place for it: a request that is cancelled gives its own back first."""
+        self._let_go(message.get("params", {}).get("requestId"))
         with contextlib.suppress(OSError, http.client.HTTPException):
-            with self._link() as link:
-                link.request("POST", self._target, body, self._fields)
-                link.getresponse().read()
+            for _ in range(TELLING_TRIES):
+                with self._link() as link:
+                    link.request("POST", self._target, body, self._fields)
+                    response = link.getresponse()
+                    response.read()
+                if response.status != 503:
+                    break
+                time.sleep(RETRY_SECONDS)
+
+    def _let_go(self, number: Optional[int]) -> None:
+        """Nobody reads the answer to request NUMBER any more."""
+        with self._lock, contextlib.suppress(OSError):
+            if number in self._used:
+                self._used[number].shutdown(socket.SHUT_RDWR)
 
     # A request
 
@@ -136,13 +151,23 @@ class Web(Transport):
         """Returns the id of the last event if the answer was broken off, else nothing."""
         last = [""]
         try:
-            with self._link() as link:
+            with self._link() as link, self._use(number, link.sock):
                 link.request("POST", self._target, body, self._fields)
                 self._read(link.getresponse(), number, last)
         except (OSError, http.client.HTTPException):
             if not last[0] or not self._awaits(number):
                 raise
         return last[0]
+
+    @contextlib.contextmanager
+    def _use(self, number: int, used: socket.socket) -> Iterator[None]:
+        with self._lock:
+            self._used[number] = used
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._used[number]
 
     def _take_up(self, number: int, last: str) -> str:
         """Goes on with a stream behind event LAST; returns the id of the newest one."""
@@ -233,6 +258,8 @@ def _refusal(response: http.client.HTTPResponse) -> PyexecdError:
     with contextlib.suppress(ValueError, AttributeError):
         error = json.loads(text).get("error", {})
     reason = error.get("message") or text.strip() or response.reason
+    if response.getheader("Retry-After"):
+        reason += f" (Retry-After: {response.getheader('Retry-After')})"
     if response.status == 404:
         return ConnectionLost(f"the server does not know this session any more: {reason}")
     return ProtocolError(f"HTTP status {response.status}: {reason}", error.get("code", 0), error.get("data"))

@@ -1,12 +1,14 @@
 """Many runs by the Python package: of one program for many inputs, and of many programs."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
 import pathlib
 import sys
 import threading
+import time
 
 import pytest
 
@@ -14,6 +16,7 @@ import installed
 import python_package
 
 import pyexecd
+import pyexecd.many
 from pyexecd.connection import Answer, Connection
 from pyexecd.listener import Listener
 from pyexecd.waiting import Waiting
@@ -28,8 +31,12 @@ def over_stdio(**configuration):
     return {"command": installed.PYEXECD, "config": {**python_package.CONFIGURATION, **configuration}}
 
 
-def mapped(kind, arguments, *given, take=None, pairs=False, then=lambda: None, **named):
-    """All that `map()` of a client of KIND gives, or the first TAKE, with THEN called at each; what it says of another
+def another_call(client):
+    return client.run_python("print(1)", timeout=100)
+
+
+def mapped(kind, arguments, *given, take=None, pairs=False, then=lambda: None, another=another_call, **named):
+    """All that `map()` of a client of KIND gives, or the first TAKE, with THEN called at each; what it says of ANOTHER
     call."""
     def runs(client):
         made = client.run_many(*given, **named) if len(given) == 1 else client.map(*given, **named)
@@ -43,7 +50,7 @@ def mapped(kind, arguments, *given, take=None, pairs=False, then=lambda: None, *
                 then()
                 if len(found) == take:
                     break
-            return found, await client.run_python("print(1)", timeout=100)
+            return found, await another(client)
 
     if kind is pyexecd.AsyncClient:
         return asyncio.run(program())
@@ -52,7 +59,7 @@ def mapped(kind, arguments, *given, take=None, pairs=False, then=lambda: None, *
         for each in itertools.islice(runs(client), take):
             found.append(each)
             then()
-        return found, client.run_python("print(1)", timeout=100)
+        return found, another(client)
 
 
 @over_each_way
@@ -203,6 +210,151 @@ def test_an_answer_that_came_in_time_is_taken_later():
     assert waiting.is_late()
     waiting._deliver(Answer({"content": []}, None))
     assert waiting.answer(None) == {"content": []}
+
+
+@in_both_clients
+def test_more_runs_than_the_server_takes_wait(kind):
+    arguments = over_stdio(limits={"concurrent_runs": 2, "queued_runs": 2})
+    results, _ = mapped(kind, arguments, SQUARE, range(40), parallel=30)
+    assert [json.loads(result.stdout or result.text) for result in results] == [n ** 2 for n in range(40)]
+
+
+@in_both_clients
+def test_more_connections_than_the_server_takes_wait(kind, tmp_path):
+    with python_package.reached("http", tmp_path, limits={"connections_per_client": 4}) as arguments:
+        results, _ = mapped(kind, arguments, SQUARE, range(40), parallel=20)
+    assert [json.loads(result.stdout or result.text) for result in results] == [n ** 2 for n in range(40)]
+
+
+@in_both_clients
+def test_a_run_beyond_the_calls_per_minute_waits_until_it_may(kind, tmp_path):
+    """Twenty may come at once, and then one a second."""
+    with python_package.reached("tcp", tmp_path, limits={"calls_per_minute": 60}) as arguments:
+        begun = time.monotonic()
+        results, _ = mapped(kind, arguments, SQUARE, range(22), parallel=4, another=lambda client: client.list_tools())
+        assert time.monotonic() - begun >= 2
+    assert [json.loads(result.stdout or result.text) for result in results] == [n ** 2 for n in range(22)]
+
+
+HOLDS = """
+import os, time
+def main(name):
+    open(name + "-begun", "w").close()
+    while not os.path.exists("go"): time.sleep(0.01)
+"""
+
+
+@contextlib.contextmanager
+def full(folder):
+    """A server whose places other clients have until the file "go" is there."""
+    directory = folder / "work"
+    directory.mkdir()
+    limits = {"concurrent_runs": 1, "queued_runs": 0}
+    with contextlib.ExitStack() as stack:
+        arguments = stack.enter_context(python_package.reached(
+            "unix", folder, limits=limits, working_directory=str(directory), max_timeout=6000))
+        for name in "ab":
+            client = stack.enter_context(pyexecd.Client(**arguments))
+            runs = client.map(HOLDS, [name], timeout=6000)
+            thread = threading.Thread(target=list, args=(runs,))
+            stack.callback(thread.join)
+            thread.start()
+            stack.callback((directory / "go").touch)
+            deadline = time.monotonic() + WAIT_SECONDS
+            while not (directory / f"{name}-begun").exists():
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        yield arguments, directory / "go"
+
+
+@in_both_clients
+def test_a_run_waits_for_those_of_others(kind, tmp_path, monkeypatch):
+    keeps = pyexecd.many.Programs.keeps
+
+    with full(tmp_path) as (arguments, go):
+        def told(programs, index, program, result, going):
+            if result.status == "refused":
+                go.touch()
+            return keeps(programs, index, program, result, going)
+
+        monkeypatch.setattr(pyexecd.many.Programs, "keeps", told)
+        results, _ = mapped(kind, arguments, SQUARE, [2, 3], parallel=2)
+        assert go.exists()
+    assert [result.stdout for result in results] == ["4\n", "9\n"]
+
+
+@in_both_clients
+def test_a_run_that_is_never_taken_is_refused(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(pyexecd.many, "REFUSED_SECONDS", 0.5)
+    with full(tmp_path) as (arguments, go):
+        results, _ = mapped(kind, arguments, SQUARE, [2, 3, 4], parallel=2, another=lambda client: client.list_tools())
+        assert not go.exists()
+    assert [result.status for result in results] == ["refused"] * 3
+    assert all("busy" in result.text for result in results)
+
+
+def test_an_event_cancels_a_run_that_waits_to_be_taken(tmp_path, monkeypatch):
+    cancel = threading.Event()
+    keeps = pyexecd.many.Programs.keeps
+
+    def told(*arguments):
+        cancel.set()
+        return keeps(*arguments)
+
+    with full(tmp_path) as (arguments, _), pyexecd.Client(**arguments) as client:
+        monkeypatch.setattr(pyexecd.many.Programs, "keeps", told)
+        with pytest.raises(pyexecd.CallCancelled):
+            list(client.map(SQUARE, [2, 3], cancel=cancel))
+
+
+TOGETHER = """
+import os, time
+def main(n):
+    open(f"begun-{n}", "w").close()
+    while len([name for name in os.listdir() if name.startswith("begun-")]) < 5: time.sleep(0.01)
+"""
+
+
+@in_both_clients
+def test_the_end_ends_what_runs_though_all_connections_are_in_use(kind, tmp_path):
+    """There are five places: five runs that wait for each other end only if those before are gone."""
+    def together(client):
+        runs = client.map(TOGETHER, range(5), parallel=5, timeout=6000)
+        if kind is pyexecd.Client:
+            return list(runs)
+        async def collected():
+            return [result async for result in runs]
+        return collected()
+
+    directory = tmp_path / "work"
+    directory.mkdir()
+    with python_package.reached("http", tmp_path, limits={"concurrent_runs": 5, "connections_per_client": 6},
+                                working_directory=str(directory), max_timeout=6000) as arguments:
+        code = "import time\ndef main(n):\n    time.sleep(3000 * (n > 0))\n"
+        arguments = {**arguments, "timeout": WAIT_SECONDS}
+        (first,), others = mapped(kind, arguments, code, range(6), parallel=6, timeout=6000, take=1, another=together)
+    assert first.success and [result.status for result in others] == ["success"] * 5
+
+
+@pytest.mark.parametrize("words, seconds", [
+    ("the server is busy: 4 runs are going and 64 are waiting; try again in a few seconds", 1),
+    ("all machines of the environment are busy: 4 runs are going and 64 are waiting; try again in a few seconds", 1),
+    ("too many calls: 60 a minute are allowed; try again in 9 s", 9),
+    ("Busy: 256 requests wait for their answers; try again later", 1),
+    ("HTTP status 503: Too many connections; try again later (Retry-After: 7)", 7),
+    ("HTTP status 429: Too Many Requests (Retry-After: 86400)", 120),
+    ("environment must be \"python\"", None),
+    ("HTTP status 403: Forbidden", None),
+])
+def test_a_refusal_says_when_to_try_again(words, seconds):
+    programs = pyexecd.many.Programs(["1", "2"], 2)
+    assert programs.next(0) == (0, "1")
+    is_kept = programs.keeps(0, "1", pyexecd.many.failed(pyexecd.ProtocolError(words)), 1)
+    wait = programs.seconds_until_place()
+    assert is_kept == (seconds is not None)
+    assert wait is None if seconds is None else seconds - 1 < wait <= seconds
+    assert programs.next(1) == (None if is_kept else (1, "2"))
+    assert programs.next(0) == ((0, "1") if is_kept else None)
 
 
 @in_both_clients

@@ -1,9 +1,10 @@
 """run_many: one program for many inputs, or many programs, as one call of a tool."""
 
+import contextlib
 import json
 import os
-import socket
 import sys
+import time
 
 import pytest
 
@@ -204,23 +205,94 @@ def test_a_person_is_asked_once_and_sees_all():
         assert "declined" in text_of(someone.question(call)[1]["result"])
 
 
-def test_each_run_counts_as_a_call(tokens):
-    with serve_with_tokens(token_file=str(tokens({"alice": "calls_per_minute=9"})), run_many=True,
-                           results="structured") as server:
-        with socket.create_connection(server.address, client.TIMEOUT) as connection:
-            with connection.makefile("rwb") as stream:
-                stream.write(f"Authorization: Bearer {token_of('alice')}\n".encode())
-                for number, (method, params) in enumerate([
-                        ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                                        "clientInfo": {"name": "test", "version": "1"}}),
-                        ("tools/call", {"name": "run_many", "arguments": {"programs": ["print(1)"] * 5}})]):
-                    stream.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method,
-                                             "params": params}).encode() + b"\n")
-                stream.flush()
-                while (message := json.loads(stream.readline())).get("id") != 1:
-                    pass
-    found = outputs(message["result"])
-    assert found[:3] == ["1\n"] * 3 and all("too many calls" in each for each in found[3:]), found
+def test_more_runs_than_the_server_takes_wait():
+    with serve(limits={"concurrent_runs": 2, "queued_runs": 2}) as server:
+        server.initialize()
+        server.results = "structured"
+        assert outputs(many(server, programs=[f"print({n})" for n in range(20)], parallel=20)) == [
+            f"{n}\n" for n in range(20)]
+
+
+def test_several_calls_at_once_lose_none_of_their_runs():
+    with serve(limits={"concurrent_runs": 2, "queued_runs": 6}) as server:
+        server.initialize()
+        numbers = [server.start_tool("run_many", {"programs": ["print(1)"] * 8, "parallel": 8}) for _ in range(4)]
+        results = [server.wait(number)["result"] for number in numbers]
+    assert [outputs(result) for result in results] == [["1\n"] * 8] * 4
+
+
+HOLDS = """
+import os, time
+def main(name):
+    open(name + "-begun", "w").close()
+    while not os.path.exists(name): time.sleep(0.01)
+"""
+
+
+def test_a_run_is_tried_again_when_only_those_of_others_go(tmp_path):
+    """The place of the first run is another connection's, and a run of this one waits for it already."""
+    def held(connection, name, **more):
+        call = connection.start_tool("run_many", {"code": HOLDS, "inputs": [name], **more})
+        assert leftovers.until((tmp_path / f"{name}-begun").exists)
+        return call
+
+    with client.Server("--results", "structured", transport="unix", config={
+            "run_many": True, "working_directory": str(tmp_path), "max_timeout": 600, "timeout": 600,
+            "limits": {"concurrent_runs": 1, "queued_runs": 2}}) as server:
+        server.initialize()
+        other = server.connect()
+        other.initialize()
+        first = held(server, "a", inputs=["a", "b"], parallel=1)
+        elsewhere = held(other, "c")
+        waiting = server.start_tool("run_many", {"code": HOLDS, "inputs": ["d"]})
+        server.request("ping")
+        (tmp_path / "a").touch()
+        assert leftovers.until((tmp_path / "d-begun").exists)
+        for name in "bcd":
+            (tmp_path / name).touch()
+        found = [server.wait(first), server.wait(waiting), other.wait(elsewhere)]
+    assert [outputs(each["result"]) for each in found] == [["", ""], [""], [""]]
+
+
+@contextlib.contextmanager
+def counted(tokens, limit, **config):
+    """A server, and a connection of alice, who may make as many calls as LIMIT says; bob has no limit."""
+    with serve_with_tokens(token_file=str(tokens({"alice": limit, "bob": "calls_per_minute=1000000"})), run_many=True,
+                           results="structured", **config) as server:
+        server.token = token_of("alice")
+        alice = server.connect()
+        alice.initialize()
+        yield server, alice
+
+
+def test_each_run_counts_as_a_call_and_waits_until_it_may(tokens):
+    """Twenty may come at once, and then one a second: the call counts with its first run."""
+    with counted(tokens, "calls_per_minute=60") as (_, alice):
+        begun = time.monotonic()
+        assert outputs(many(alice, programs=["print(1)"] * 23)) == ["1\n"] * 23
+        assert time.monotonic() - begun >= 3
+
+
+def test_a_run_counts_once_however_often_it_is_tried(tokens):
+    """Four may come at once, and then one in five seconds."""
+    with counted(tokens, "calls_per_minute=12", limits={"concurrent_runs": 1, "queued_runs": 0}) as (_, alice):
+        assert outputs(many(alice, programs=["print(1)"] * 3, parallel=3)) == ["1\n"] * 3
+        assert "too many" not in text_of(alice.call_tool("run_python", {"code": "print(2)"}))
+
+
+def test_a_call_whose_next_run_waits_can_be_cancelled(tokens):
+    with counted(tokens, "calls_per_minute=1") as (server, alice):
+        call = alice.start_tool("run_many", {"programs": ["print(1)"] * 2}, progress_token="many")
+        while (message := alice.receive())["params"].get("message") != "1 of 2 runs are over, 0 failed":
+            assert message["method"] == "notifications/progress"
+        alice.cancel(call)
+        alice.request("ping")
+        server.token = token_of("bob")
+        bob = server.connect()
+        bob.initialize()
+        longer_than_it_waits = "import time\ntime.sleep(2)"
+        assert not bob.call_tool("run_python", {"code": longer_than_it_waits})["isError"]
+        alice.assert_silent(0)
 
 
 def test_what_keeps_the_first_from_running_keeps_all(tmp_path):

@@ -22,10 +22,12 @@
 #include "server/tools/tool.h"
 
 #include <assert.h>
+#include <ev.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY_TASK_SECONDS 2.0 /* a longer call becomes a task if the server decides */
+#define MANY_TASK_SECONDS  2.0 /* a longer call becomes a task if the server decides */
+#define MANY_RETRY_SECONDS 1.0 /* until a run that was refused is tried again, at the latest */
 
 enum {
     MANY_RESULT_BYTES = 16 * 1024 * 1024, /* of output and files in a structured result */
@@ -42,6 +44,8 @@ struct many_call {
     json_t *approved_tools;          /* owned: names, for all runs; or NULL */
     char *directory;                 /* owned: the handle, once there is one */
     size_t parallel;
+    ev_timer retry;   /* goes while the next run waits for a place */
+    bool is_admitted; /* the next run has been counted as a call */
     struct list runs; /* of struct many_run */
     size_t going;
     size_t begun;
@@ -62,6 +66,8 @@ struct many_run {
     char *program; /* owned */
 };
 
+static void many_call_on_retry(struct ev_loop *loop, ev_timer *timer, int events);
+
 static struct many_call *many_call_new(struct invocation *invocation)
 {
     const struct python_host *host = invocation->data;
@@ -74,12 +80,22 @@ static struct many_call *many_call_new(struct invocation *invocation)
         parallel ? (size_t)json_number_value(parallel) : executor_places(host->settings.executor);
     call->room = MANY_RESULT_BYTES;
     call->entries = json_array();
+    call->is_admitted = true; /* with the call itself */
+    ev_timer_init(&call->retry, many_call_on_retry, 0., MANY_RETRY_SECONDS);
     list_init(&call->runs);
     return call;
 }
 
+static struct ev_loop *many_call_loop(const struct many_call *call)
+{
+    const struct python_host *host = call->invocation->data;
+
+    return host->settings.loop;
+}
+
 static void many_call_free(struct many_call *call)
 {
+    ev_timer_stop(many_call_loop(call), &call->retry);
     many_programs_deinit(&call->programs);
     if (call->environment)
         environment_release(call->environment);
@@ -202,49 +218,81 @@ static void many_call_finish(struct many_call *call)
 
 static void many_call_on_done(struct invocation *invocation, void *data, struct run_facts *facts);
 
+/* The next run is the one behind. */
+static void many_call_pass_on(struct many_call *call)
+{
+    json_array_append_new(call->entries, json_null());
+    call->begun++;
+    call->is_admitted = false;
+}
+
 /* Begins the next run. */
 static enum outcome many_call_begin(struct many_call *call, struct error *err)
 {
-    struct many_run *run = many_run_new(call, call->begun++);
+    struct many_run *run = many_run_new(call, call->begun);
     struct python_request request = call->request;
     enum outcome outcome;
 
-    json_array_append_new(call->entries, json_null());
     run->program = many_programs_make(&call->programs, run->index, &request.code_length);
     request.code = run->program;
     request.data = run;
     outcome = python_call_start_part(call->invocation, call->invocation->data, &request,
                                      many_call_on_done, &run->python, err);
-    if (outcome != OUTCOME_PENDING)
+    if (outcome == OUTCOME_PENDING)
+        many_call_pass_on(call);
+    else
         many_run_free(run);
     return outcome;
 }
 
-/* Each run counts as a call of its client. */
+/* Each run counts as a call of its client, however often it is tried. */
 static enum outcome many_call_begin_admitted(struct many_call *call, struct error *err)
 {
     const struct principal *principal = call->invocation->caller->principal;
 
-    if (limits_admit_call(principal->limits, principal->name, err) == 0)
-        return many_call_begin(call, err);
-    json_array_append_new(call->entries, json_null());
-    call->begun++;
-    return OUTCOME_FAILED;
+    if (!call->is_admitted && limits_admit_call(principal->limits, principal->name, err) < 0)
+        return OUTCOME_FAILED;
+    call->is_admitted = true;
+    return many_call_begin(call, err);
 }
 
-/* Begins as many as may go, or ends the call. */
+/* False: there is no place for the next run now. */
+static bool many_call_try(struct many_call *call)
+{
+    const size_t index = call->begun;
+    struct error err = ERROR_INIT;
+    enum outcome outcome = many_call_begin_admitted(call, &err);
+
+    assert(outcome != OUTCOME_READY); /* nobody is asked any more */
+    if (outcome == OUTCOME_PENDING)
+        return true;
+    if (err.code == ERROR_BUSY)
+        return false;
+    many_call_pass_on(call);
+    many_call_note(call, index, NULL, err.message);
+    return true;
+}
+
+/* Begins as many as may go, or ends the call. A run that the server has no place for waits, as one
+ * in the queue does: until one of the others has ended, or a while if they are others' runs. */
 static void many_call_go_on(struct many_call *call)
 {
+    ev_timer_stop(many_call_loop(call), &call->retry);
     while (call->going < call->parallel && call->begun < call->programs.count) {
-        struct error err = ERROR_INIT;
-        enum outcome outcome = many_call_begin_admitted(call, &err);
-
-        assert(outcome != OUTCOME_READY); /* nobody is asked any more */
-        if (outcome == OUTCOME_FAILED)
-            many_call_note(call, call->begun - 1, NULL, err.message);
+        if (many_call_try(call))
+            continue;
+        ev_timer_again(many_call_loop(call), &call->retry);
+        break;
     }
     if (call->over == call->programs.count)
         many_call_finish(call);
+}
+
+static void many_call_on_retry(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    many_call_go_on(CONTAINER_OF(timer, struct many_call, retry));
 }
 
 /* All runs have the environment and the directory of the first: another configuration may be in
@@ -270,8 +318,8 @@ static void many_call_hold(struct many_call *call, const struct run_facts *facts
 static void many_call_leave_out_rest(struct many_call *call)
 {
     while (call->begun < call->programs.count) {
-        json_array_append_new(call->entries, json_null());
-        many_call_note(call, call->begun++, NULL, "not run, as the first could not be run");
+        many_call_pass_on(call);
+        many_call_note(call, call->begun - 1, NULL, "not run, as the first could not be run");
     }
 }
 
