@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,18 @@ int fd_set_nonblocking(int fd, struct error *err)
     return 0;
 }
 
+static bool fd_wait_for_room(int fd, int milliseconds)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+    return poll(&room, 1, milliseconds) > 0;
+}
+
+bool fd_has_room(int fd)
+{
+    return fd_wait_for_room(fd, 0);
+}
+
 int fd_write_all(int fd, const char *data, size_t length, struct error *err)
 {
     while (length > 0) {
@@ -26,6 +39,10 @@ int fd_write_all(int fd, const char *data, size_t length, struct error *err)
 
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && errno == EAGAIN) { /* another program made it non-blocking */
+            (void)fd_wait_for_room(fd, -1);
+            continue;
+        }
         if (written < 0)
             return error_set_errno(err, errno, "write");
         data += written;

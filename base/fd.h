@@ -3,12 +3,16 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 int fd_set_nonblocking(int fd, struct error *err);
 
-/* Writes all LENGTH bytes to a blocking FD, going on after signals. */
+/* Whether FD takes PIPE_BUF bytes now, or fails, without waiting. */
+bool fd_has_room(int fd);
+
+/* Writes all LENGTH bytes to FD, going on after signals, and waits as long as it takes. */
 int fd_write_all(int fd, const char *data, size_t length, struct error *err);
 
 /* Reads the rest of a blocking FD, NUL-terminated, at most LIMIT bytes; owned by the caller. NULL

@@ -1,6 +1,7 @@
 #include "server/commands/command.h"
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 enum { LINE_NAME_COLUMNS = 19 };
 
@@ -57,20 +59,35 @@ enum outcome command_keep(const struct error *err, struct error *kept)
     return OUTCOME_FAILED;
 }
 
+static int command_fail_output(const struct error *err)
+{
+    if (err->number !=
+        EPIPE) /* that the reader is gone is no news, as in `pyexecd schema | head` */
+        log_error("cannot write the output: %s", err->message);
+    return EX_IOERR;
+}
+
 int command_end_output(void)
 {
+    struct error err = ERROR_INIT;
+
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EX_OK;
-    if (errno != EPIPE) /* that the reader is gone is no news, as in `pyexecd schema | head` */
-        log_error("cannot write the output: %s", strerror(errno));
-    return EX_IOERR;
+    error_set_errno(&err, errno, "write");
+    return command_fail_output(&err);
 }
 
 int command_print_json(const json_t *value)
 {
-    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0)
-        putchar('\n');
-    return command_end_output();
+    AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    AUTO_FREE char *line = memory_format("%s\n", text);
+    struct error err = ERROR_INIT;
+
+    if (command_end_output() != EX_OK)
+        return EX_IOERR;
+    if (fd_write_all(STDOUT_FILENO, line, strlen(line), &err) < 0)
+        return command_fail_output(&err);
+    return EX_OK;
 }
 
 static void command_print_row(const char *mark, const char *name, char *text)

@@ -13,6 +13,7 @@
 #include "server/commands/command_sender.h"
 #include "server/commands/input_lines.h"
 #include "server/commands/options.h"
+#include "server/commands/outlet.h"
 #include "server/commands/place.h"
 #include "server/commands/script_environment.h"
 #include "server/commands/step_display.h"
@@ -51,6 +52,7 @@ struct command_map {
     struct run_setting setting;
     struct script_sender sender;
     struct input_lines inputs;
+    struct outlet output;
     struct list runs; /* of struct map_run */
     size_t going;
     size_t most;   /* runs at a time */
@@ -105,21 +107,24 @@ static void command_map_show_progress(struct command_map *command)
     step_display_update(&command->display, &command->progress, &step);
 }
 
+static void command_map_fail_output(struct command_map *command, const struct error *err)
+{
+    if (err->number == EPIPE) { /* the reader is gone, as in `pyexecd map FILE | head` */
+        command_map_give_up(command, EXIT_BY_SIGNAL + SIGPIPE);
+        return;
+    }
+    log_error("cannot write the output: %s", err->message);
+    command_map_give_up(command, EX_IOERR);
+}
+
 static void command_map_print(struct command_map *command, const json_t *entry)
 {
     AUTO_FREE char *text = json_dumps(entry, MAP_JSON);
     AUTO_FREE char *line = memory_format("%s\n", text);
     struct error err = ERROR_INIT;
 
-    step_display_hide(&command->display);
-    if (fd_write_all(STDOUT_FILENO, line, strlen(line), &err) == 0)
-        return;
-    if (err.number == EPIPE) { /* the reader is gone, as in `pyexecd map FILE | head` */
-        command_map_give_up(command, EXIT_BY_SIGNAL + SIGPIPE);
-        return;
-    }
-    log_error("cannot write the output: %s", err.message);
-    command_map_give_up(command, EX_IOERR);
+    if (outlet_put(&command->output, line, strlen(line), &err) < 0)
+        command_map_fail_output(command, &err);
 }
 
 /* RESULT belongs to the input INDEX. */
@@ -258,17 +263,19 @@ static void command_map_take(struct command_map *command, const char *text, size
 static bool command_map_is_over(const struct command_map *command)
 {
     return command->status != EX_OK ||
-           (command->going == 0 && input_lines_are_over(&command->inputs));
+           (command->going == 0 && input_lines_are_over(&command->inputs) &&
+            outlet_is_empty(&command->output));
 }
 
-/* Begins as many runs as there is place for. A broken input costs only itself, as a stream cannot
- * be looked at ahead. */
+/* Begins as many runs as there is place for, while their results are read. A broken input costs
+ * only itself, as a stream cannot be looked at ahead. */
 static void command_map_go_on(struct command_map *command)
 {
     const char *text;
     size_t length;
 
     while (command->status == EX_OK && command->going < command->most &&
+           !outlet_is_full(&command->output) &&
            input_lines_next(&command->inputs, &text, &length)) {
         if (!map_input_is_blank(text, length))
             command_map_take(command, text, length);
@@ -280,6 +287,16 @@ static void command_map_go_on(struct command_map *command)
 static void command_map_on_line(struct input_lines *inputs)
 {
     command_map_go_on(CONTAINER_OF(inputs, struct command_map, inputs));
+}
+
+static void command_map_on_taken(void *data, const struct error *err)
+{
+    struct command_map *command = data;
+
+    if (err)
+        command_map_fail_output(command, err);
+    else
+        command_map_go_on(command);
 }
 
 /* The command */
@@ -328,6 +345,12 @@ static void command_map_wait_for_end(struct command_map *command)
 
     interruption_start(&interruption, loop);
     step_display_init(&command->display, loop);
+    command->output = (struct outlet){.loop = loop,
+                                      .display = &command->display,
+                                      .fd = STDOUT_FILENO,
+                                      .data = command,
+                                      .taken = command_map_on_taken};
+    outlet_open(&command->output);
     step_line_init(&command->preparation, command->setting.environment->name);
     step_line_init(&command->progress, basename(command->options->file));
     if (command->display.terminal.is_movable)
@@ -337,6 +360,7 @@ static void command_map_wait_for_end(struct command_map *command)
         ev_run(loop, 0);
     if (interruption.signal)
         command_map_give_up(command, interruption_status(interruption.signal));
+    outlet_close(&command->output);
     step_display_deinit(&command->display);
     interruption_stop(&interruption);
 }

@@ -12,6 +12,7 @@
 #include "server/commands/command.h"
 #include "server/commands/command_sender.h"
 #include "server/commands/options.h"
+#include "server/commands/outlet.h"
 #include "server/commands/place.h"
 #include "server/commands/script_environment.h"
 #include "server/commands/step_display.h"
@@ -25,8 +26,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 enum {
     EXIT_TIMED_OUT = 124,   /* as timeout(1) */
@@ -45,17 +48,26 @@ struct command_run {
     struct run_setting setting;
     struct script_sender sender;
     struct run *run; /* borrowed; NULL when it is over */
-    int status;      /* of the program */
+    struct outlet outlets[PROCESS_STREAMS];
+    bool is_joined; /* one outlet for both streams: they have one reader */
+    int status;     /* of the program */
     struct step_display display;
     struct step_line line; /* shown while the environment is prepared */
 };
 
+static bool command_run_is_over(const struct command_run *command)
+{
+    return !command->run && outlet_is_empty(&command->outlets[PROCESS_STDOUT]) &&
+           outlet_is_empty(&command->outlets[PROCESS_STDERR]);
+}
+
 /* Cancels the run. */
 static void command_run_give_up(struct command_run *command, int status)
 {
-    if (!command->run)
+    if (command_run_is_over(command))
         return;
-    run_cancel(STEAL_PTR(command->run));
+    if (command->run)
+        run_cancel(STEAL_PTR(command->run));
     command->status = status;
     ev_break(command->service.loop, EVBREAK_ALL);
 }
@@ -67,24 +79,56 @@ static void command_run_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&command->display, &command->line, step);
 }
 
-static void command_run_on_output(void *data, enum process_stream stream, const char *bytes,
-                                  size_t length)
+static void command_run_fail_output(struct command_run *command, const struct error *err)
 {
-    static const int descriptors[PROCESS_STREAMS] = {
-        [PROCESS_STDOUT] = STDOUT_FILENO,
-        [PROCESS_STDERR] = STDERR_FILENO,
-    };
-    struct command_run *command = data;
-    struct error err = ERROR_INIT;
-
-    if (fd_write_all(descriptors[stream], bytes, length, &err) == 0)
-        return;
-    if (err.number == EPIPE) { /* the reader is gone, as in `pyexecd run FILE | head` */
+    if (err->number == EPIPE) { /* the reader is gone, as in `pyexecd run FILE | head` */
         command_run_give_up(command, EXIT_SIGNAL_BASE + SIGPIPE);
         return;
     }
-    log_error("cannot write the output: %s", err.message);
+    log_error("cannot write the output: %s", err->message);
     command_run_give_up(command, EX_IOERR);
+}
+
+static struct outlet *command_run_outlet(struct command_run *command, enum process_stream stream)
+{
+    return &command->outlets[command->is_joined ? PROCESS_STDOUT : stream];
+}
+
+/* A script that is far ahead of its reader waits. */
+static void command_run_on_output(void *data, enum process_stream stream, const char *bytes,
+                                  size_t length)
+{
+    struct command_run *command = data;
+    struct outlet *outlet = command_run_outlet(command, stream);
+    struct error err = ERROR_INIT;
+
+    if ((outlet_is_full(outlet) && outlet_wait(outlet, &err) < 0) ||
+        outlet_put(outlet, bytes, length, &err) < 0)
+        command_run_fail_output(command, &err);
+}
+
+static void command_run_end_if_over(struct command_run *command)
+{
+    if (command_run_is_over(command))
+        ev_break(command->service.loop, EVBREAK_ALL);
+}
+
+static void command_run_on_taken(void *data, const struct error *err)
+{
+    struct command_run *command = data;
+
+    if (err)
+        command_run_fail_output(command, err);
+    else
+        command_run_end_if_over(command);
+}
+
+/* The script's own words on stderr come before ours about it. */
+static void command_run_finish_errors(struct command_run *command)
+{
+    struct error ignored = ERROR_INIT;
+
+    (void)outlet_wait(command_run_outlet(command, PROCESS_STDERR), &ignored);
 }
 
 static int command_run_exit_status(const struct run_facts *facts)
@@ -95,7 +139,7 @@ static int command_run_exit_status(const struct run_facts *facts)
 }
 
 /* Hints about the failure of the script. */
-static void command_run_help(const struct command_run *command, const struct run_facts *facts)
+static void command_run_help(struct command_run *command, const struct run_facts *facts)
 {
     static const struct environment *const none[] = {NULL};
     AUTO_JSON json_t *arguments = json_pack("{s:s*}", "environment", command->options->environment);
@@ -115,13 +159,17 @@ static void command_run_help(const struct command_run *command, const struct run
     const json_t *line;
     size_t i;
 
+    if (json_array_size(hints) > 0)
+        command_run_finish_errors(command);
     json_array_foreach (hints, i, line)
         log_warning("%s", json_string_value(line));
 }
 
 /* Reports the errors that the script itself could not print. */
-static int command_run_conclude(const struct run_facts *facts)
+static int command_run_conclude(struct command_run *command, const struct run_facts *facts)
 {
+    if (facts->report->end == RUN_FAILED || facts->error)
+        command_run_finish_errors(command);
     if (facts->report->end == RUN_FAILED)
         return command_fail(&facts->report->error);
     if (facts->error)
@@ -143,13 +191,13 @@ static void command_run_on_done(void *data, const struct run_report *report)
 
     command->run = NULL;
     run_facts_init(&facts, report, &command->setting);
-    command->status = command_run_conclude(&facts);
+    command->status = command_run_conclude(command, &facts);
     if (!command->options->json)
         command_run_help(command, &facts);
     else if (command_run_print(&facts) != EX_OK)
         command->status = EX_IOERR;
     run_facts_deinit(&facts);
-    ev_break(command->service.loop, EVBREAK_ALL);
+    command_run_end_if_over(command);
 }
 
 static int command_run_submit(struct command_run *command, struct error *err)
@@ -193,6 +241,35 @@ static int command_run_submit(struct command_run *command, struct error *err)
     return command->run ? 0 : -1;
 }
 
+/* True where a reader gets both in one: their order is to be kept. */
+static bool command_run_has_one_reader(void)
+{
+    struct stat output;
+    struct stat errors;
+
+    return fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
+           !S_ISREG(output.st_mode) && output.st_dev == errors.st_dev &&
+           output.st_ino == errors.st_ino;
+}
+
+static void command_run_open_outlets(struct command_run *command)
+{
+    static const int descriptors[PROCESS_STREAMS] = {
+        [PROCESS_STDOUT] = STDOUT_FILENO,
+        [PROCESS_STDERR] = STDERR_FILENO,
+    };
+
+    command->is_joined = command_run_has_one_reader();
+    for (int i = 0; i < PROCESS_STREAMS; i++) {
+        command->outlets[i] = (struct outlet){.loop = command->service.loop,
+                                              .display = &command->display,
+                                              .fd = descriptors[i],
+                                              .data = command,
+                                              .taken = command_run_on_taken};
+        outlet_open(&command->outlets[i]);
+    }
+}
+
 static void command_run_wait_for_end(struct command_run *command)
 {
     struct ev_loop *loop = command->service.loop;
@@ -200,10 +277,13 @@ static void command_run_wait_for_end(struct command_run *command)
 
     interruption_start(&interruption, loop);
     step_display_init(&command->display, loop);
+    command_run_open_outlets(command);
     step_line_init(&command->line, command->setting.environment->name);
     ev_run(loop, 0);
     if (interruption.signal)
         command_run_give_up(command, interruption_status(interruption.signal));
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        outlet_close(&command->outlets[i]);
     step_display_deinit(&command->display);
     interruption_stop(&interruption);
 }

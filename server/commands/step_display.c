@@ -130,12 +130,15 @@ static void frame_append_lines(struct buffer *frame, const struct step_display *
     frame_append_string(frame, back);
 }
 
-/* Written in one piece, so that nothing flickers. A failure loses only this frame. */
+/* Written in one piece, so that nothing flickers. A failure loses only this frame, and so does a
+ * terminal that was stopped. */
 static void step_display_draw(struct step_display *display)
 {
     struct error ignored = ERROR_INIT;
     struct buffer frame;
 
+    if (display->is_held || !fd_has_room(display->terminal.fd))
+        return;
     buffer_init(&frame, FRAME_BYTES);
     frame_append_lines(&frame, display);
     (void)fd_write_all(display->terminal.fd, buffer_bytes(&frame), buffer_length(&frame), &ignored);
@@ -152,7 +155,7 @@ static void step_display_on_timer(struct ev_loop *loop, ev_timer *timer, int eve
 
 void step_display_hide(struct step_display *display)
 {
-    if (!display->is_drawn)
+    if (!display->is_drawn || !fd_has_room(display->terminal.fd))
         return;
     (void)!write(display->terminal.fd, CLEAR_TO_END_OF_SCREEN, strlen(CLEAR_TO_END_OF_SCREEN));
     display->is_drawn = false;

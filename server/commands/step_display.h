@@ -27,6 +27,7 @@ struct step_display {
     struct terminal terminal;
     struct list lines; /* of struct step_line: borrowed, in the order they came */
     bool is_drawn;
+    bool is_held;   /* other output stands there in part: nothing is drawn */
     ev_timer timer; /* draws; running while there are lines and the terminal can be drawn on */
 };
 

@@ -3,12 +3,15 @@
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { DEFAULT_COLUMNS = 80, DEFAULT_ROWS = 24 };
+
+enum { PATH_BYTES = 32 };
 
 static bool is_set(const char *name)
 {
@@ -35,6 +38,16 @@ void terminal_init(struct terminal *terminal, int fd)
         .is_movable = is_movable,
         .has_colour = is_movable && !is_set("NO_COLOR"),
     };
+}
+
+int terminal_open_again(int fd)
+{
+    char path[PATH_BYTES];
+
+    if (!isatty(fd))
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }
 
 bool terminal_has_us(void)

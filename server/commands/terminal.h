@@ -13,6 +13,10 @@ struct terminal {
 
 void terminal_init(struct terminal *terminal, int fd);
 
+/* The terminal behind FD as a non-blocking open file of our own; -1: there is none, or it may not
+ * be opened. */
+int terminal_open_again(int fd);
+
 /* True while there is a terminal whose signals reach us, whatever our descriptors are. */
 bool terminal_has_us(void);
 

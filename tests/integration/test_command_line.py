@@ -1,5 +1,6 @@
 """The program as people use it in a shell."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ import signal
 import socket
 import stat
 import subprocess
+import termios
 import time
 import urllib.error
 import urllib.request
@@ -150,6 +152,62 @@ def test_run_ends_when_nobody_reads_on():
                             check=False, timeout=100)
     assert result.stdout == "again\n"
     assert result.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_run_waits_for_an_output_that_others_made_nonblocking(form):
+    """The pipe is full long before all is written."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(writing, False)
+    with subprocess.Popen([os.environ["PYEXECD"], "run", *form, "-c", "print(300000 * 'x')"], stdout=writing) as run:
+        os.close(writing)
+        assert leftovers.until(lambda: fcntl.ioctl(reading, termios.FIONREAD, bytes(4)) == (4096).to_bytes(4, "little"))
+        with open(reading, encoding="utf-8") as output:
+            text = output.read()
+    assert (json.loads(text)["stdout"] if form else text) == 300000 * "x" + "\n"
+    assert run.returncode == 0
+
+
+# More than the pipes on its way hold.
+TALKS = "import pathlib, time; print(400000 * 'x', flush=True); pathlib.Path('said').touch(); "
+
+
+@pytest.mark.parametrize("errors", [None, subprocess.STDOUT])
+def test_run_does_not_wait_for_a_reader_who_pauses(errors, tmp_path):
+    """Else time would pass unnoticed, and a script that has ended would count as timed out. What is said about a script
+    comes behind all that it has said itself."""
+    code = TALKS + "import nowhere_at_all"
+    with subprocess.Popen([os.environ["PYEXECD"], "run", "--timeout", "100", "-c", code], text=True,
+                          stdout=subprocess.PIPE, stderr=errors or subprocess.PIPE) as run:
+        assert leftovers.until((tmp_path / "said").exists)
+        output, other = run.communicate(timeout=60)
+    said = output if errors else other
+    assert run.returncode == 1 and output.count("x") >= 400000
+    assert re.search(r"^ModuleNotFoundError: ", said, re.M) and re.search(r"^pyexecd: .*\n\Z", said, re.M)
+
+
+def test_a_script_that_is_far_ahead_of_its_reader_waits(tmp_path):
+    """What he has not read takes memory."""
+    code = "import pathlib\nfor n in range(50):\n    print(100000 * 'x', flush=True)\n    pathlib.Path(f'said-{n}').touch()"
+    with subprocess.Popen([os.environ["PYEXECD"], "run", "--timeout", "100", "-c", code], text=True,
+                          stdout=subprocess.PIPE) as run:
+        assert leftovers.until((tmp_path / "said-5").exists)
+        assert not leftovers.until((tmp_path / "said-30").exists, 3)
+        assert run.communicate(timeout=60)[0] == 50 * (100000 * "x" + "\n")
+        assert run.returncode == 0
+
+
+@pytest.mark.parametrize("end", ["", "time.sleep(3000)"])
+def test_a_signal_ends_a_run_while_the_reader_pauses(end, tmp_path):
+    with subprocess.Popen([os.environ["PYEXECD"], "run", "--timeout", "500", "-c", TALKS + end],
+                          stdout=subprocess.PIPE) as run:
+        try:
+            assert leftovers.until((tmp_path / "said").exists)
+            run.terminate()
+            assert run.wait(60) == 128 + signal.SIGTERM
+        finally:
+            run.kill()
 
 
 def test_run_says_when_the_output_cannot_be_passed_on():

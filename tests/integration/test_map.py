@@ -1,13 +1,16 @@
 """`pyexecd map`: one script for many inputs, as people use it in a shell."""
 
+import fcntl
 import json
 import os
 import pathlib
 import platform
 import re
+import select
 import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -58,17 +61,18 @@ def begun():
     """Begins `pyexecd map`, which is not left behind."""
     processes = []
 
-    def begin(*arguments):
+    def begin(*arguments, **options):
         processes.append(subprocess.Popen([os.environ["PYEXECD"], "map", *map(str, arguments)], text=True,
-                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                                          **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, **options}))
         return processes[-1]
 
     yield begin
     for process in processes:
         process.kill()
         process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
 
 
 def test_a_script_runs_once_for_each_line(write):
@@ -206,6 +210,81 @@ def test_it_ends_when_nobody_reads_on(write, begun):
     process.stdin.write("1\n" * 100)
     process.stdin.flush()
     assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+# More than a pipe holds, so that nobody who does not read gets it whole.
+LARGE = """
+import pathlib, time
+def main(n):
+    pathlib.Path(f"begun-{n}").touch()
+    while n == 100: time.sleep(3000)
+    return n * 100000 * "x"
+"""
+
+
+def test_a_reader_that_pauses_holds_up_no_script(write, begun):
+    """Else time would pass unnoticed, and what has ended would count as timed out."""
+    script = write("large.py", LARGE)
+    process = begun("-j1", "-t", "100", script, write("inputs.jsonl", "1\n2\n3\n4\n"))
+    assert leftovers.until((script.parent / "begun-4").exists)
+    found = [json.loads(line) for line in process.stdout]
+    assert [json.loads(each["stdout"]) for each in found] == [n * 100000 * "x" for n in (1, 2, 3, 4)]
+    assert process.wait(60) == 0
+
+
+def test_no_more_is_begun_than_a_reader_who_pauses_may_want(write, begun):
+    """What he has not read takes memory."""
+    script = write("large.py", LARGE)
+    process = begun("-j2", "-t", "100", script, write("inputs.jsonl", "".join(f"{n}\n" for n in range(5, 35))))
+    assert leftovers.until((script.parent / "begun-6").exists)
+    assert not leftovers.until((script.parent / "begun-15").exists, 3)
+    assert sorted(json.loads(line)["index"] for line in process.stdout) == list(range(30))
+    assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_while_the_reader_pauses(number, write, begun):
+    script = write("large.py", LARGE)
+    process = begun("-j2", "-t", "500", script, write("inputs.jsonl", "100\n2\n"))
+    assert leftovers.until((script.parent / "begun-100").exists)
+    assert leftovers.until(lambda: any(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4))))
+    children = leftovers.descendants(process.pid)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    assert leftovers.until(lambda: not leftovers.alive(children))
+
+
+def test_a_signal_ends_all_while_a_terminal_takes_nothing(write, begun):
+    theirs, ours = os.openpty()
+    script = write("large.py", LARGE)
+    process = begun("-j2", "-t", "500", script, write("inputs.jsonl", "100\n2\n"), stdout=ours)
+    os.close(ours)
+    assert leftovers.until((script.parent / "begun-100").exists)
+    assert leftovers.until(lambda: select.select([theirs], [], [], 0)[0])
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 128 + signal.SIGINT
+    os.close(theirs)
+
+
+def test_it_ends_when_a_reader_who_paused_is_gone(write, begun):
+    script = write("large.py", LARGE)
+    process = begun("-j2", "-t", "500", script, write("inputs.jsonl", "100\n2\n"))
+    assert leftovers.until(lambda: any(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4))))
+    process.stdout.close()
+    assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_an_output_that_others_made_nonblocking_is_waited_for(write, begun):
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    script = write("large.py", LARGE)
+    process = begun("-j1", script, write("inputs.jsonl", "3\n4\n"), stdout=writing)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as output:
+        assert leftovers.until((script.parent / "begun-4").exists)
+        found = [json.loads(line) for line in output]
+    assert [json.loads(each["stdout"]) for each in found] == [n * 100000 * "x" for n in (3, 4)]
+    assert process.wait(60) == 0
 
 
 def test_a_line_that_is_too_long_ends_the_reading(write):

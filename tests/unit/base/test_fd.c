@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -131,6 +134,74 @@ static void test_a_descriptor_no_longer_blocks(void **state)
     assert_int_equal(err.number, EBADF);
 }
 
+enum { SMALL_PIPE_BYTES = 4096, MANY_BYTES = 100000 };
+
+static int count_unread(int fd)
+{
+    int count;
+
+    assert_int_equal(ioctl(fd, FIONREAD, &count), 0);
+    return count;
+}
+
+/* A process that reads all from FD, once the pipe is full; it ends well if that was enough. */
+static pid_t start_late_reader(int fd, int other_end)
+{
+    pid_t pid = fork();
+    char bytes[SMALL_PIPE_BYTES];
+    size_t total = 0;
+    ssize_t count;
+
+    if (pid != 0)
+        return pid;
+    close(other_end);
+    while (count_unread(fd) < SMALL_PIPE_BYTES)
+        usleep(1000);
+    while ((count = read(fd, bytes, sizeof bytes)) > 0)
+        total += (size_t)count;
+    _exit(total != MANY_BYTES);
+}
+
+static void test_a_nonblocking_descriptor_is_waited_for(void **state)
+{
+    static const char bytes[MANY_BYTES];
+    struct error err = ERROR_INIT;
+    int ends[2];
+    int status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(fcntl(ends[1], F_SETPIPE_SZ, SMALL_PIPE_BYTES), SMALL_PIPE_BYTES);
+    assert_int_equal(fd_set_nonblocking(ends[1], &err), 0);
+    pid = start_late_reader(ends[0], ends[1]);
+    close(ends[0]);
+    assert_int_equal(fd_write_all(ends[1], bytes, sizeof bytes, &err), 0);
+    close(ends[1]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void test_room_is_what_a_write_does_not_wait_for(void **state)
+{
+    static char bytes[PIPE_BUF];
+    struct error err = ERROR_INIT;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    while (fd_has_room(ends[1]))
+        assert_int_equal(write(ends[1], bytes, sizeof bytes), sizeof bytes);
+    assert_in_range(count_unread(ends[0]), sizeof bytes, INT_MAX);
+    assert_int_equal(read(ends[0], bytes, sizeof bytes), sizeof bytes);
+    assert_true(fd_has_room(ends[1]));
+    while (fd_has_room(ends[1]))
+        assert_int_equal(fd_write_all(ends[1], bytes, sizeof bytes, &err), 0);
+    close(ends[0]);
+    assert_true(fd_has_room(ends[1])); /* what fails does not wait */
+    close(ends[1]);
+}
+
 static void test_writing_to_nobody_is_an_error(void **state)
 {
     struct error err = ERROR_INIT;
@@ -158,6 +229,8 @@ int main(void)
         IN_DIRECTORY(test_a_file_in_the_way_of_a_directory_is_an_error),
         IN_DIRECTORY(test_the_root_exists_and_no_name_is_an_error),
         IN_DIRECTORY(test_a_descriptor_no_longer_blocks),
+        cmocka_unit_test(test_a_nonblocking_descriptor_is_waited_for),
+        cmocka_unit_test(test_room_is_what_a_write_does_not_wait_for),
         IN_DIRECTORY(test_writing_to_nobody_is_an_error),
     };
 

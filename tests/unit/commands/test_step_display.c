@@ -217,6 +217,45 @@ static void test_the_log_is_written_where_the_lines_were(void **state)
     close_screen(&screen);
 }
 
+static void test_a_terminal_that_was_stopped_holds_up_nobody(void **state)
+{
+    struct step_line line = {0};
+    struct screen screen;
+
+    (void)state;
+    use("xterm", "1");
+    open_terminal(&screen, 80, 24);
+    show(&screen, &line, "science", -1, "installing");
+    assert_int_equal(tcflow(STDERR_FILENO, TCOOFF), 0);
+    assert_string_equal(look_at_next(&screen), "");
+    assert_int_equal(tcflow(STDERR_FILENO, TCOON), 0);
+    assert_non_null(strstr(look_at_next(&screen), "science  installing"));
+    assert_int_equal(tcflow(STDERR_FILENO, TCOOFF), 0);
+    step_display_hide(&screen.display);
+    assert_int_equal(tcflow(STDERR_FILENO, TCOON), 0);
+    assert_string_equal(look(&screen), "");
+    step_display_remove(&screen.display, &line);
+    assert_string_equal(look(&screen), "\033[J");
+    close_screen(&screen);
+}
+
+static void test_nothing_is_drawn_over_output_that_is_not_whole(void **state)
+{
+    struct step_line line = {0};
+    struct screen screen;
+
+    (void)state;
+    use("xterm", "1");
+    open_terminal(&screen, 80, 24);
+    show(&screen, &line, "science", -1, "installing");
+    screen.display.is_held = true;
+    assert_string_equal(look_at_next(&screen), "");
+    screen.display.is_held = false;
+    assert_non_null(strstr(look_at_next(&screen), "science  installing"));
+    step_display_remove(&screen.display, &line);
+    close_screen(&screen);
+}
+
 static void test_colour_is_left_out_where_it_is_not_wanted(void **state)
 {
     static const struct {
@@ -288,6 +327,8 @@ int main(void)
         cmocka_unit_test(test_no_line_is_wider_than_the_terminal),
         cmocka_unit_test(test_no_more_lines_are_drawn_than_the_terminal_has),
         cmocka_unit_test(test_the_log_is_written_where_the_lines_were),
+        cmocka_unit_test(test_a_terminal_that_was_stopped_holds_up_nobody),
+        cmocka_unit_test(test_nothing_is_drawn_over_output_that_is_not_whole),
         cmocka_unit_test(test_colour_is_left_out_where_it_is_not_wanted),
         cmocka_unit_test(test_without_a_terminal_each_step_is_a_line),
         cmocka_unit_test(test_a_terminal_that_cannot_move_its_cursor_gets_lines),
