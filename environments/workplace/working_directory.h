@@ -56,6 +56,9 @@ void workplace_set_script(struct workplace *workplace, const char *script);
 /* Runs have more code than the file from now on. */
 void workplace_extend_script(struct workplace *workplace);
 
+/* From now on what the caller's stdout and stderr are is no file of a run, wherever it lies. */
+void workplace_leave_out_output(struct workplace *workplace);
+
 /* True when TEXT looks like the handle of a working directory. */
 bool workplace_is_handle(const char *text);
 

@@ -111,6 +111,20 @@ def test_the_results_have_the_structured_form(write):
     assert found["timed_out"] and not found["success"]
 
 
+def test_what_the_command_writes_to_is_no_file_of_a_run(write, tmp_path):
+    """The first run sees how the result of the second is written."""
+    script = write("see.py", "import os, time\ndef main(name):\n    open(f'made-{name}', 'w').close()\n"
+                             "    while name == 'first' and not os.path.getsize('out.jsonl'): time.sleep(0.01)\n")
+    with open(tmp_path / "out.jsonl", "w+") as output:
+        subprocess.run([os.environ["PYEXECD"], "map", "-j2", "-t", "100", script], input='"first"\n"second"\n',
+                       text=True, stdout=output, stderr=output, timeout=120, check=True)
+        output.seek(0)
+        lines = [json.loads(line) for line in output if line.startswith("{")]
+    files = {each["index"]: {file["path"] for file in each["files"]} for each in lines}
+    assert "made-first" in files[0] and "made-second" in files[1]
+    assert "out.jsonl" not in files[0] | files[1]
+
+
 def test_a_script_finds_its_modules_and_the_users_files_stay(write, tmp_path):
     write("lib/helper.py", "x = 6 * 7")
     script = write("lib/script.py", "import helper, os\ndef main(n):\n    return [helper.x + n, __file__, os.getcwd()]")
