@@ -223,22 +223,28 @@ static void command_map_run(struct command_map *command, size_t index, const cha
 
 /* Inputs */
 
-static bool map_input_is_blank(const char *text, size_t length)
+static bool map_input_is_blank(const struct input_lines *inputs, const char *text, size_t length)
 {
+    if (inputs->is_too_long)
+        return false;
     for (size_t i = 0; i < length; i++)
         if (!strchr(" \t\r", text[i]) || !text[i])
             return false;
     return true;
 }
 
-/* The fault of a line that is not JSON, owned by the caller, or NULL. Python takes integers of any
- * length. */
+/* The fault of a line that is too long or not JSON, owned by the caller, or NULL. Python takes
+ * integers of any length. */
 static char *map_input_find_fault(const struct input_lines *inputs, const char *text, size_t length)
 {
     const size_t flags = JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_error_t fault;
-    AUTO_JSON json_t *value = json_loadb(text, length, flags, &fault);
+    AUTO_JSON json_t *value = NULL;
 
+    if (inputs->is_too_long)
+        return memory_format("%s:%zu: the line is longer than %d bytes", inputs->name,
+                             inputs->number, INPUT_LINE_BYTES);
+    value = json_loadb(text, length, flags, &fault);
     if (value)
         return NULL;
     return memory_format("%s:%zu:%d: %s", inputs->name, inputs->number, fault.column, fault.text);
@@ -270,7 +276,7 @@ static void command_map_go_on(struct command_map *command)
 
     while (command->status == EX_OK && command->going < command->most &&
            input_lines_next(&command->inputs, &text, &length)) {
-        if (!map_input_is_blank(text, length))
+        if (!map_input_is_blank(&command->inputs, text, length))
             command_map_take(command, text, length);
     }
     if (command_map_is_over(command))

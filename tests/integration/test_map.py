@@ -213,10 +213,26 @@ def test_it_ends_when_nobody_reads_on(write, begun):
     assert process.wait(60) == 128 + signal.SIGPIPE
 
 
-def test_a_line_that_is_too_long_ends_the_reading(write):
-    done = mapped(write("square.py", SQUARE), write("inputs.jsonl", '1\n2\n"' + (2 << 20) * "x" + '"\n3\n'))
-    assert values(done) == {0: 1, 1: 4}
-    assert done.returncode == 65 and "inputs.jsonl:3: the line is too long" in done.stderr
+@pytest.mark.parametrize("length", [(1 << 20) + 1, (1 << 20) + (1 << 16) + 7, 2 << 20, 3 << 20])
+def test_a_line_that_is_too_long_costs_only_itself(length, write):
+    for end, indices in (("\n3\n", [0, 1, 3]), ("\n", [0, 1]), ("", [0, 1])):
+        done = mapped(write("square.py", SQUARE), write("inputs.jsonl", "1\n2\n" + length * "3" + end))
+        found = results(done)
+        assert re.match(r".*/inputs\.jsonl:3: the line is longer than 1048576 bytes", found.pop(2)["error"])
+        assert {index: json.loads(each["stdout"]) for index, each in found.items()} == \
+               {index: (1, 4, None, 9)[index] for index in indices}
+        assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_longest_line_is_an_input(write):
+    text = json.dumps("x" * ((1 << 20) - 2))
+    assert values(mapped(write("length.py", "def main(text):\n    return len(text)\n"), input=text + "\n" + text)) == \
+           {index: (1 << 20) - 2 for index in range(2)}
+
+
+def test_a_byte_order_mark_is_passed_over(write, tmp_path):
+    (tmp_path / "inputs.jsonl").write_text("2\n3\n", "utf-8-sig")
+    assert values(mapped(write("square.py", SQUARE), tmp_path / "inputs.jsonl")) == {0: 4, 1: 9}
 
 
 def test_a_mistake_is_told_before_anything_runs(write, tmp_path):
