@@ -61,6 +61,7 @@ struct command_map {
     struct step_display display;
     struct step_line preparation; /* shown while the environment is prepared */
     struct step_line progress;
+    bool shows_progress;
 };
 
 /* Freed when it is over or cancelled. */
@@ -99,7 +100,7 @@ static void command_map_show_progress(struct command_map *command)
 {
     struct preparation_step step = {.fraction = -1};
 
-    if (!command->display.terminal.is_movable)
+    if (!command->shows_progress)
         return;
     snprintf(step.text, sizeof step.text, "%zu done, %zu failed", command->over, command->failed);
     step_display_update(&command->display, &command->progress, &step);
@@ -327,17 +328,28 @@ static int command_map_prepare(struct command_map *command, const struct config 
     return input_lines_open(&command->inputs, command->options->inputs, err);
 }
 
+/* What is typed is not drawn over. */
+static void command_map_show_beginning(struct command_map *command)
+{
+    step_display_init(&command->display, command->service.loop);
+    step_line_init(&command->preparation, command->setting.environment->name);
+    step_line_init(&command->progress, basename(command->options->file));
+    command->shows_progress = command->display.terminal.is_movable && !isatty(command->inputs.fd);
+    if (command->shows_progress)
+        step_display_add(&command->display, &command->progress);
+    else if (isatty(command->inputs.fd))
+        fprintf(stderr, "pyexecd: reading inputs from the terminal: a line of JSON for each run; "
+                        "Ctrl-D ends them\n");
+    command_map_show_progress(command);
+}
+
 static void command_map_wait_for_end(struct command_map *command)
 {
     struct ev_loop *loop = command->service.loop;
     struct interruption interruption;
 
     interruption_start(&interruption, loop);
-    step_display_init(&command->display, loop);
-    step_line_init(&command->preparation, command->setting.environment->name);
-    step_line_init(&command->progress, basename(command->options->file));
-    if (command->display.terminal.is_movable)
-        step_display_add(&command->display, &command->progress);
+    command_map_show_beginning(command);
     command_map_go_on(command);
     if (!command_map_is_over(command))
         ev_run(loop, 0);

@@ -246,6 +246,14 @@ def test_a_mistake_is_told_before_anything_runs(write, tmp_path):
     assert done.returncode == 64 and "must be a number from 1 to 256" in done.stderr
 
 
+def test_on_a_terminal_inputs_are_asked_for(write):
+    code, text = terminal.on_terminal("map", write("square.py", SQUARE), typed=b"3\n\x04")
+    assert code == 0
+    assert "reading inputs from the terminal" in text and "preparing" not in text and " done" not in text
+    (result,) = (json.loads(line) for line in text.splitlines() if line.startswith("{"))
+    assert result["stdout"] == "9\n"
+
+
 def test_a_terminal_shows_how_many_are_over(write):
     code, text = terminal.on_terminal("map", write("slow.py", "import time\ndef main(n):\n    time.sleep(n)"),
                                       write("inputs.jsonl", "0\n0\n1\n1"))
