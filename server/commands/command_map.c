@@ -58,6 +58,7 @@ struct command_map {
     size_t over;   /* inputs that have a result */
     size_t failed; /* inputs whose result is no success */
     int status;    /* of the command, if it ends before its inputs */
+    bool has_run;  /* a script has: what it needs can be had */
     struct step_display display;
     struct step_line preparation; /* shown while the environment is prepared */
     struct step_line progress;
@@ -155,6 +156,7 @@ static void command_map_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&run->command->display, &run->command->preparation, step);
 }
 
+/* What the first run cannot have, such as a package, the others cannot have either. */
 static void command_map_on_done(void *data, const struct run_report *report)
 {
     struct map_run *run = data;
@@ -164,6 +166,11 @@ static void command_map_on_done(void *data, const struct run_report *report)
     json_t *result;
 
     map_run_free(run);
+    if (report->end == RUN_FAILED && !command->has_run) {
+        command_map_give_up(command, command_fail(&report->error));
+        return;
+    }
+    command->has_run = true;
     run_facts_init(&facts, report, &command->setting);
     result = run_result_structured(&facts);
     run_facts_deinit(&facts);

@@ -13,6 +13,7 @@ import pytest
 
 import leftovers
 import terminal
+import wheels
 
 LIMITED = str(pathlib.Path(__file__).with_name("limited.py"))
 SQUARE = "def main(n):\n    return n ** 2\n"
@@ -252,6 +253,16 @@ def test_on_a_terminal_inputs_are_asked_for(write):
     assert "reading inputs from the terminal" in text and "preparing" not in text and " done" not in text
     (result,) = (json.loads(line) for line in text.splitlines() if line.startswith("{"))
     assert result["stdout"] == "9\n"
+
+
+def test_what_cannot_be_prepared_is_told_once(write, tmp_path, monkeypatch):
+    with wheels.Index(tmp_path) as index:
+        monkeypatch.setenv("PIP_INDEX_URL", index.url)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", index.host)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        done = mapped("-j2", "--with", "gadget", write("square.py", SQUARE), input="3\n" * 50)
+    assert (done.returncode, done.stdout) == (69, "")
+    assert done.stderr.count("Name another version or another package") == 1
 
 
 def test_a_terminal_shows_how_many_are_over(write):
