@@ -154,8 +154,9 @@ class AsyncClient:
             results are asked for, and end with the iteration. A run that was refused has a result, too.
 
         Raises:
-            ValueError: CODE has no `main`, or PARALLEL is less than 1.
-            TypeError, while results come: JSON cannot say an input.
+            ValueError: CODE has no `main`, or an async one, or PARALLEL is less than 1.
+            TypeError: CODE is no str, or PARALLEL no int.
+            TypeError or ValueError, behind the results of the inputs before it: JSON cannot say an input.
             ConnectionLost, while results come.
 
         To cancel the runs, cancel the task that iterates.
@@ -182,7 +183,8 @@ class AsyncClient:
 
         Raises:
             ValueError: PARALLEL is less than 1.
-            TypeError, while results come: a program is no str.
+            TypeError: PROGRAMS is one str, or PARALLEL no int.
+            TypeError, behind the results of the programs before it: a program is no str.
             ConnectionLost, while results come.
         """
         async def run(code: str) -> Result:

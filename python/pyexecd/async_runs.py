@@ -6,7 +6,7 @@ import asyncio
 from typing import AsyncGenerator, AsyncIterator, Awaitable, Callable, Dict, Iterable, Optional, Tuple
 
 from .errors import CallTimeout, ProtocolError
-from .many import chosen_parallel, failed
+from .many import Programs, chosen_parallel, failed
 from .results import Result
 
 
@@ -19,7 +19,7 @@ class AsyncRuns:
     def __init__(self, run: Callable[[str], Awaitable[Result]], programs: Iterable[str],
                  parallel: Optional[int]) -> None:
         self._run = run
-        self._programs = enumerate(programs)
+        self._programs = Programs(programs)
         self._parallel = chosen_parallel(parallel)
         self._going: Dict[asyncio.Future[Result], int] = {}
 
@@ -47,6 +47,7 @@ class AsyncRuns:
             while self._going:
                 for found in await self._next():
                     yield found
+            self._programs.conclude()
         finally:
             for task in self._going:
                 task.cancel()

@@ -150,8 +150,9 @@ class Client:
             results are asked for, and end with the iteration. A run that was refused has a result, too.
 
         Raises:
-            ValueError: CODE has no `main`, or PARALLEL is less than 1.
-            TypeError, while results come: JSON cannot say an input.
+            ValueError: CODE has no `main`, or an async one, or PARALLEL is less than 1.
+            TypeError: CODE is no str, or PARALLEL no int.
+            TypeError or ValueError, behind the results of the inputs before it: JSON cannot say an input.
             ConnectionLost, CallCancelled, while results come.
         """
         return self.run_many(programs_for(code, inputs), parallel=parallel, timeout=timeout, environment=environment,
@@ -178,7 +179,8 @@ class Client:
 
         Raises:
             ValueError: PARALLEL is less than 1.
-            TypeError, while results come: a program is no str.
+            TypeError: PROGRAMS is one str, or PARALLEL no int.
+            TypeError, behind the results of the programs before it: a program is no str.
             ConnectionLost, CallCancelled, while results come.
         """
         def begin(code: str, ended: Ended) -> Waiting:

@@ -215,8 +215,12 @@ def test_the_end_of_the_server_ends_the_iteration(kind):
 MISTAKES = {
     "no main": (ValueError, "must define main", ("print(1)", [1], {})),
     "no text": (TypeError, "code must be str, not int", (1, [1], {})),
+    "a path": (ValueError, "it is text, not a path", ("sq.py", [1], {})),
+    "a path with main": (ValueError, "it is text, not a path", ("lib/main.py", [1], {})),
+    "async": (ValueError, "main must be a plain function", ("async def main(n):\n    return n\n", [1], {})),
     "no place": (ValueError, "must be at least 1", (SQUARE, [1], {"parallel": 0})),
-    "no json": (TypeError, "not JSON serializable", (SQUARE, [object()], {})),
+    "no number": (TypeError, "parallel must be int, not str", (SQUARE, [1], {"parallel": "4"})),
+    "no json": (TypeError, "input 0: .*not JSON serializable", (SQUARE, [object()], {})),
 }
 
 
@@ -226,3 +230,47 @@ def test_a_mistake_of_the_program_is_raised(kind, mistake):
     error, words, (code, inputs, named) = MISTAKES[mistake]
     with pytest.raises(error, match=words):
         mapped(kind, over_stdio(), code, inputs, **named)
+
+
+@in_both_clients
+def test_one_program_is_not_taken_for_many(kind):
+    with pytest.raises(TypeError, match="programs must be a list.*, not one str"):
+        mapped(kind, over_stdio(), "print(1)")
+
+
+def test_any_whole_number_may_be_parallel():
+    class Number:
+        def __index__(self):
+            return 2
+
+    results, _ = mapped(pyexecd.Client, over_stdio(), SQUARE, [1, 2, 3], parallel=Number())
+    assert [json.loads(result.stdout) for result in results] == [1, 4, 9]
+
+
+WRONG = {
+    "input": ((SQUARE, [1, 2, object(), 4]), TypeError, "input 2: "),
+    "circle": ((SQUARE, [1, 2, (circle := [])]), ValueError, "input 2: "),
+    "program": ((["print(1)", "print(4)", b"print(9)"],), TypeError, "program 2 must be str, not bytes"),
+}
+circle.append(circle)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@in_both_clients
+def test_a_wrong_input_is_told_behind_the_results_before_it(kind, wrong):
+    given, error, words = WRONG[wrong]
+    found = []
+
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client:
+            async for result in (client.map(*given, parallel=3) if len(given) == 2 else client.run_many(*given)):
+                found.append(result.stdout)
+
+    with pytest.raises(error, match=words):
+        if kind is pyexecd.AsyncClient:
+            asyncio.run(program())
+        else:
+            with pyexecd.Client(**over_stdio()) as client:
+                for result in client.map(*given, parallel=3) if len(given) == 2 else client.run_many(*given):
+                    found.append(result.stdout)
+    assert found == ["1\n", "4\n"]
