@@ -141,9 +141,10 @@ class AsyncClient:
 
         Args:
             code: the whole program. It defines `main(input)`, which is called with an input; what that returns, unless
-                None, is printed as JSON.
+                None, is printed as JSON: the last line of `stdout`.
             inputs: anything that JSON can say. They are taken when there is a place for their run.
-            parallel: runs at a time. Default: the number of processors, at most 32.
+            parallel: runs at a time, if the server's `limits.concurrent_runs` allows so many. Default: the number of
+                processors, at most 32.
             timeout: seconds for each run; the server's default is 30.
             environment: the name of a configured environment. Default: the server's default environment.
             environment_definition: an environment of these runs' own, where the operator allows it.
@@ -171,7 +172,8 @@ class AsyncClient:
 
         Args:
             programs: whole programs. They are taken when there is a place for their run.
-            parallel: runs at a time. Default: the number of processors, at most 32.
+            parallel: runs at a time, if the server's `limits.concurrent_runs` allows so many. Default: the number of
+                processors, at most 32.
             timeout: seconds for each run; the server's default is 30.
             environment: the name of a configured environment. Default: the server's default environment.
             environment_definition: an environment of these runs' own, where the operator allows it.

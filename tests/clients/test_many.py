@@ -91,6 +91,21 @@ def test_a_run_that_fails_costs_only_itself_and_says_its_line(code, line):
     assert "<module>" not in results[1].stderr and "_json" not in results[1].stderr
 
 
+def test_the_value_is_the_last_line_unless_the_program_ends_early():
+    code = ("import os, sys\ndef main(end):\n    print('begun', flush=True)\n    if end: eval(end)\n"
+            "    return {'end': end}\n")
+    results, _ = mapped(pyexecd.Client, over_stdio(), code, ["", "sys.exit(0)", "os._exit(0)"])
+    assert [result.status for result in results] == ["success"] * 3
+    assert json.loads(results[0].stdout.splitlines()[-1]) == {"end": ""}
+    assert [result.stdout for result in results[1:]] == ["begun\n"] * 2
+
+
+def test_a_long_value_is_cut_in_its_middle():
+    (result,), _ = mapped(pyexecd.Client, over_stdio(), "def main(n):\n    return 'x' * n\n", [2 << 20])
+    assert result.structured["truncated"] and result.stdout.startswith('"x') and result.stdout.endswith('x"\n')
+    assert len(result.stdout) < 2 << 20
+
+
 @in_both_clients
 def test_a_run_that_is_refused_costs_only_itself(kind):
     too_long = "#" * (5 << 20)
