@@ -156,7 +156,7 @@ static void command_map_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&run->command->display, &run->command->preparation, step);
 }
 
-/* What the first run cannot have, such as a package, the others cannot have either. */
+/* If a package or a sandbox cannot be had for the first run, the others cannot have it either. */
 static void command_map_on_done(void *data, const struct run_report *report)
 {
     struct map_run *run = data;
@@ -335,7 +335,7 @@ static int command_map_prepare(struct command_map *command, const struct config 
     return input_lines_open(&command->inputs, command->options->inputs, err);
 }
 
-/* What is typed is not drawn over. */
+/* Nothing is drawn over the words of somebody who types. */
 static void command_map_show_beginning(struct command_map *command)
 {
     step_display_init(&command->display, command->service.loop);
