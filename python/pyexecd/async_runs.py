@@ -6,7 +6,7 @@ import asyncio
 from typing import AsyncGenerator, AsyncIterator, Awaitable, Callable, Dict, Iterable, Optional, Tuple
 
 from .errors import CallTimeout, ProtocolError
-from .many import Programs, chosen_parallel, failed
+from .many import NumberedPrograms, chosen_parallel, failed
 from .results import Result
 
 
@@ -19,7 +19,7 @@ class AsyncRuns:
     def __init__(self, run: Callable[[str], Awaitable[Result]], programs: Iterable[str],
                  parallel: Optional[int]) -> None:
         self._run = run
-        self._programs = Programs(programs)
+        self._programs = NumberedPrograms(programs)
         self._parallel = chosen_parallel(parallel)
         self._going: Dict[asyncio.Future[Result], int] = {}
 

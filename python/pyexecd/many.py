@@ -56,7 +56,7 @@ def input_text(index: int, value: Any) -> str:
         raise type(error)(f"input {index}: {error}") from None
 
 
-class Programs:
+class NumberedPrograms:
     """An iterator over programs and their indices. An error among them is raised by `conclude()` only: what was begun
     before comes first."""
 

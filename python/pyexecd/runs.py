@@ -8,7 +8,7 @@ import threading
 from typing import Callable, Dict, Generator, Iterable, Iterator, Optional, Tuple
 
 from .errors import CallCancelled, CallTimeout, ProtocolError
-from .many import Programs, chosen_parallel, failed
+from .many import NumberedPrograms, chosen_parallel, failed
 from .results import Result, run_result
 from .waiting import Ended, Waiting
 
@@ -22,7 +22,7 @@ class Runs:
     def __init__(self, begin: Callable[[str, Ended], Waiting], programs: Iterable[str], parallel: Optional[int],
                  cancel: Optional[threading.Event]) -> None:
         self._begin = begin
-        self._programs = Programs(programs)
+        self._programs = NumberedPrograms(programs)
         self._parallel = chosen_parallel(parallel)
         self._cancel = cancel
         self._going: Dict[Waiting, int] = {}  # The one that has to end first comes first.
