@@ -338,9 +338,6 @@ static int command_map_prepare(struct command_map *command, const struct config 
 /* Nothing is drawn over the words of somebody who types. */
 static void command_map_show_beginning(struct command_map *command)
 {
-    step_display_init(&command->display, command->service.loop);
-    step_line_init(&command->preparation, command->setting.environment->name);
-    step_line_init(&command->progress, basename(command->options->file));
     command->shows_progress = command->display.terminal.is_movable && !isatty(command->inputs.fd);
     if (command->shows_progress)
         step_display_add(&command->display, &command->progress);
@@ -356,6 +353,9 @@ static void command_map_wait_for_end(struct command_map *command)
     struct interruption interruption;
 
     interruption_start(&interruption, loop);
+    step_display_init(&command->display, loop);
+    step_line_init(&command->preparation, command->setting.environment->name);
+    step_line_init(&command->progress, basename(command->options->file));
     command_map_show_beginning(command);
     command_map_go_on(command);
     if (!command_map_is_over(command))
