@@ -46,7 +46,9 @@ struct directory_listing {
     struct listed_folder *folders; /* owned; folders still to be looked into */
     size_t folder_count;
     size_t folder_capacity;
-    unsigned entries; /* seen so far */
+    unsigned entries;                     /* seen so far */
+    const struct left_out_file *left_out; /* borrowed */
+    size_t left_out_count;
 
     struct listed_file *files; /* owned; sorted by path in the end */
     size_t count;
@@ -160,9 +162,21 @@ static bool directory_listing_is_guest(const struct directory_listing *listing, 
     return listing->here.depth == 0 && strncmp(name, GUEST_PREFIX, strlen(GUEST_PREFIX)) == 0;
 }
 
+static bool directory_listing_leaves_out(const struct directory_listing *listing,
+                                         const struct stat *status)
+{
+    for (size_t i = 0; i < listing->left_out_count; i++)
+        if (listing->left_out[i].device == status->st_dev &&
+            listing->left_out[i].inode == status->st_ino)
+            return true;
+    return false;
+}
+
 static bool directory_listing_wants(const struct directory_listing *listing, const char *name,
                                     const struct stat *status)
 {
+    if (directory_listing_leaves_out(listing, status))
+        return false;
     if (S_ISREG(status->st_mode))
         return !directory_listing_is_guest(listing, name);
     return listing->has_all &&
@@ -295,6 +309,13 @@ struct directory_listing *directory_listing_new_of_all(int directory)
 
     listing->has_all = true;
     return listing;
+}
+
+void directory_listing_leave_out(struct directory_listing *listing,
+                                 const struct left_out_file *files, size_t count)
+{
+    listing->left_out = files;
+    listing->left_out_count = count;
 }
 
 struct directory_listing *directory_listing_new_empty(void)

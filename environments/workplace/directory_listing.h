@@ -27,6 +27,12 @@ struct directory_changes {
     bool has_removed;  /* a file is not there any more */
 };
 
+/* A file, whatever its paths are. */
+struct left_out_file {
+    dev_t device;
+    ino_t inode;
+};
+
 /* Begins to list the tree under the descriptor DIRECTORY (borrowed until the first step returns).
  * Caches are not looked into: __pycache__ and directories whose name begins with a dot. */
 struct directory_listing *directory_listing_new(int directory);
@@ -34,6 +40,10 @@ struct directory_listing *directory_listing_new(int directory);
 /* The same for a copy of the tree: folders, links and all other entries count as files, and only
  * __pycache__ is not looked into. */
 struct directory_listing *directory_listing_new_of_all(int directory);
+
+/* LISTING, which has not begun, passes over FILES (borrowed while it looks). */
+void directory_listing_leave_out(struct directory_listing *listing,
+                                 const struct left_out_file *files, size_t count);
 
 /* A listing that has seen an empty tree. */
 struct directory_listing *directory_listing_new_empty(void);

@@ -38,6 +38,7 @@ enum outcome directory_look_start(struct directory_look *look,
 {
     directory_listing_free(look->now);
     look->now = directory_listing_new(directory->fd);
+    directory_listing_leave_out(look->now, directory->workplace->outputs, WORKPLACE_OUTPUTS);
     if (!directory_listing_step(look->now, TURN_OPERATIONS)) {
         directory_look_cancel(look);
         return OUTCOME_READY;

@@ -56,6 +56,9 @@ void workplace_set_script(struct workplace *workplace, const char *script);
 /* Runs have more code than the file from now on. */
 void workplace_extend_script(struct workplace *workplace);
 
+/* From now on the files that stdout and stderr of this process lead to are no files of runs. */
+void workplace_leave_out_output(struct workplace *workplace);
+
 /* True when TEXT looks like the handle of a working directory. */
 bool workplace_is_handle(const char *text);
 

@@ -192,6 +192,16 @@ void workplace_extend_script(struct workplace *workplace)
     workplace->is_script_extended = true;
 }
 
+void workplace_leave_out_output(struct workplace *workplace)
+{
+    static const int outputs[WORKPLACE_OUTPUTS] = {STDOUT_FILENO, STDERR_FILENO};
+    struct stat status;
+
+    for (size_t i = 0; i < WORKPLACE_OUTPUTS; i++)
+        if (fstat(outputs[i], &status) == 0)
+            workplace->outputs[i] = (struct left_out_file){status.st_dev, status.st_ino};
+}
+
 int workplace_lend(struct workplace *workplace, const char *path, const char *script,
                    struct error *err)
 {

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "environments/workplace/directory_listing.h"
 #include "environments/workplace/directory_removal.h"
 #include "environments/workplace/disk_ledger.h"
 #include "environments/workplace/disk_survey.h"
@@ -27,6 +28,7 @@ enum {
     HANDLE_DIGITS = 32, /* 128 random bits */
     WORKPLACE_OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
     WORKPLACE_CREATE_TRIES = 3, /* a sweep may remove a new directory before it is locked */
+    WORKPLACE_OUTPUTS = 2,      /* stdout and stderr */
 };
 
 #define PRINCIPAL_PREFIX "p-"
@@ -58,11 +60,12 @@ struct workplace {
     bool is_lent;            /* PATH belongs to a user */
     char *own_script;        /* owned; the user's script that runs execute, or NULL */
     bool is_script_extended; /* their code has more than its text */
-    char *root;              /* owned; without links */
-    char *replica;           /* owned; its name stands in new handles; NULL: none does */
-    int root_fd;             /* owned */
-    char *private_name;      /* owned */
-    int private_fd;          /* owned, exclusively locked */
+    struct left_out_file outputs[WORKPLACE_OUTPUTS]; /* no files of runs; 0: none */
+    char *root;                                      /* owned; without links */
+    char *replica;      /* owned; its name stands in new handles; NULL: none does */
+    int root_fd;        /* owned */
+    char *private_name; /* owned */
+    int private_fd;     /* owned, exclusively locked */
     double keep_seconds;
     struct list directories; /* of struct working_directory in use */
     struct sweep sweep;

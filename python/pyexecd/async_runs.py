@@ -45,6 +45,7 @@ class AsyncRuns:
                     break
                 for found in await self._next():
                     yield found
+            self._programs.conclude()
         finally:
             for task in self._going:
                 task.cancel()

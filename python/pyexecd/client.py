@@ -136,9 +136,10 @@ class Client:
 
         Args:
             code: the whole program. It defines `main(input)`, which is called with an input; what that returns, unless
-                None, is printed as JSON.
+                None, is printed as JSON: the last line of `stdout`.
             inputs: anything that JSON can say. They are taken when there is a place for their run.
-            parallel: runs at a time. Default: the number of processors, at most 32.
+            parallel: runs at a time, if the server's `limits.concurrent_runs` allows so many. Default: the number of
+                processors, at most 32.
             timeout: seconds for each run; the server's default is 30.
             environment: the name of a configured environment. Default: the server's default environment.
             environment_definition: an environment of these runs' own, where the operator allows it.
@@ -150,8 +151,9 @@ class Client:
             results are asked for, and end with the iteration. A run that was refused has a result, too.
 
         Raises:
-            ValueError: CODE has no `main`, or PARALLEL is less than 1.
-            TypeError, while results come: JSON cannot say an input.
+            ValueError: CODE has no `main`, or an async one, or PARALLEL is less than 1.
+            TypeError: CODE is no str, or PARALLEL no int.
+            TypeError or ValueError, behind the results of the inputs before it: JSON cannot say an input.
             ConnectionLost, CallCancelled, while results come.
         """
         return self.run_many(programs_for(code, inputs), parallel=parallel, timeout=timeout, environment=environment,
@@ -165,7 +167,8 @@ class Client:
 
         Args:
             programs: whole programs. They are taken when there is a place for their run.
-            parallel: runs at a time. Default: the number of processors, at most 32.
+            parallel: runs at a time, if the server's `limits.concurrent_runs` allows so many. Default: the number of
+                processors, at most 32.
             timeout: seconds for each run; the server's default is 30.
             environment: the name of a configured environment. Default: the server's default environment.
             environment_definition: an environment of these runs' own, where the operator allows it.
@@ -178,7 +181,8 @@ class Client:
 
         Raises:
             ValueError: PARALLEL is less than 1.
-            TypeError, while results come: a program is no str.
+            TypeError: PROGRAMS is one str, or PARALLEL no int.
+            TypeError, behind the results of the programs before it: a program is no str.
             ConnectionLost, CallCancelled, while results come.
         """
         def begin(code: str, ended: Ended) -> Waiting:

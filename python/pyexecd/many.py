@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import json
+import operator
 import os
 import re
 import time
@@ -47,17 +48,61 @@ def programs_for(code: str, inputs: Iterable[Any]) -> Iterator[str]:
     """A program for each of INPUTS: CODE, and a call of its `main`. Raises ValueError if it has none."""
     if not isinstance(code, str):
         raise TypeError(f"code must be str, not {type(code).__name__}")
-    if not re.search(r"\bmain\b", code):
-        raise ValueError("code must define main(input), which is called with each input")
+    if re.fullmatch(r"\S+\.py", code) or not re.search(r"\bmain\b", code):
+        raise ValueError("code must define main(input), which is called with each input; it is text, not a path")
+    if re.search(r"^async\s+def\s+main\b", code, re.MULTILINE) and not re.search(r"^def\s+main\b", code, re.MULTILINE):
+        raise ValueError("main must be a plain function; it may call asyncio.run()")
     fenced = FENCED.fullmatch(code)
     program = "\n" * code.count("\n", 0, fenced.start("code")) + fenced["code"] if fenced else code
-    return (program + CALL.format(text=json.dumps(json.dumps(each))) for each in inputs)
+    return (program + CALL.format(text=json.dumps(input_text(index, each))) for index, each in enumerate(inputs))
+
+
+def input_text(index: int, value: Any) -> str:
+    """VALUE, the input with INDEX, as JSON."""
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise type(error)(f"input {index}: {error}") from None
+
+
+class NumberedPrograms:
+    """An iterator over programs and their indices. An error among them is raised by `conclude()` only: what was begun
+    before comes first."""
+
+    def __init__(self, programs: Iterable[str]) -> None:
+        if isinstance(programs, str):
+            raise TypeError("programs must be a list, or another iterable of programs, not one str")
+        self._programs = enumerate(programs)
+        self._error: Optional[Exception] = None
+
+    def __iter__(self) -> Iterator[Tuple[int, str]]:
+        return self
+
+    def __next__(self) -> Tuple[int, str]:
+        try:
+            index, program = next(self._programs)
+            if not isinstance(program, str):
+                raise TypeError(f"program {index} must be str, not {type(program).__name__}")
+            return index, program
+        except StopIteration:
+            raise
+        except Exception as error:
+            self._error = error
+            raise StopIteration from None
+
+    def conclude(self) -> None:
+        if self._error:
+            raise self._error
 
 
 def chosen_parallel(parallel: Optional[int]) -> int:
-    """How many run at a time. Raises ValueError if that is none."""
+    """How many run at a time. Raises ValueError if that is none, and TypeError if PARALLEL is no number of them."""
     if parallel is None:
         return min(MOST_PARALLEL, os.cpu_count() or 1)
+    try:
+        parallel = operator.index(parallel)
+    except TypeError:
+        raise TypeError(f"parallel must be int, not {type(parallel).__name__}") from None
     if parallel < 1:
         raise ValueError(f"parallel is {parallel}, and must be at least 1")
     return parallel
@@ -76,7 +121,7 @@ class Programs:
     program is tried again. Fewer go at a time from then on, and one more each second."""
 
     def __init__(self, programs: Iterable[str], parallel: Optional[int]) -> None:
-        self._programs = enumerate(programs)
+        self._programs = NumberedPrograms(programs)
         self._parallel = chosen_parallel(parallel)
         self._most = self._parallel  # at a time now
         self._rise = 0.0  # when there may be one more
@@ -104,6 +149,10 @@ class Programs:
     def are_over(self) -> bool:
         """Whether there is none left for `next()`."""
         return self._are_taken and not self._again
+
+    def conclude(self) -> None:
+        """Raises the error that the programs have ended with, if they have."""
+        self._programs.conclude()
 
     def keeps(self, index: int, program: str, result: Result, going: int) -> bool:
         """Whether PROGRAM is tried again, because RESULT says that the server had no place for it beside the GOING."""

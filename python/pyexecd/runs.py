@@ -51,6 +51,7 @@ class Runs:
                 found = self._next()
                 if found:
                     yield found
+            self._programs.conclude()
         finally:
             for waiting in self._going:
                 waiting.close()

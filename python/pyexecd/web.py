@@ -180,6 +180,8 @@ class Web(Transport):
     def _read(self, response: http.client.HTTPResponse, number: int, last: List[str]) -> None:
         """Hands on all messages of RESPONSE. LAST gets the ids of its events."""
         assert self._connection
+        if response.status == 404 and "Mcp-Session-Id" not in self._fields:
+            raise ConnectionLost(f"there is no MCP server at {self._url.geturl()}: {response.reason}")
         if response.status != 200:
             raise _refusal(response)
         if response.getheader("Mcp-Session-Id"):

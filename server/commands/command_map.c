@@ -60,9 +60,11 @@ struct command_map {
     size_t over;   /* inputs that have a result */
     size_t failed; /* inputs whose result is no success */
     int status;    /* of the command, if it ends before its inputs */
+    bool has_run;  /* a script has: what it needs can be had */
     struct step_display display;
     struct step_line preparation; /* shown while the environment is prepared */
     struct step_line progress;
+    bool shows_progress;
 };
 
 /* Freed when it is over or cancelled. */
@@ -101,7 +103,7 @@ static void command_map_show_progress(struct command_map *command)
 {
     struct preparation_step step = {.fraction = -1};
 
-    if (!command->display.terminal.is_movable)
+    if (!command->shows_progress)
         return;
     snprintf(step.text, sizeof step.text, "%zu done, %zu failed", command->over, command->failed);
     step_display_update(&command->display, &command->progress, &step);
@@ -159,6 +161,7 @@ static void command_map_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&run->command->display, &run->command->preparation, step);
 }
 
+/* If a package or a sandbox cannot be had for the first run, the others cannot have it either. */
 static void command_map_on_done(void *data, const struct run_report *report)
 {
     struct map_run *run = data;
@@ -168,6 +171,11 @@ static void command_map_on_done(void *data, const struct run_report *report)
     json_t *result;
 
     map_run_free(run);
+    if (report->end == RUN_FAILED && !command->has_run) {
+        command_map_give_up(command, command_fail(&report->error));
+        return;
+    }
+    command->has_run = true;
     run_facts_init(&facts, report, &command->setting);
     result = run_result_structured(&facts);
     run_facts_deinit(&facts);
@@ -228,22 +236,28 @@ static void command_map_run(struct command_map *command, size_t index, const cha
 
 /* Inputs */
 
-static bool map_input_is_blank(const char *text, size_t length)
+static bool map_input_is_blank(const struct input_lines *inputs, const char *text, size_t length)
 {
+    if (inputs->is_too_long)
+        return false;
     for (size_t i = 0; i < length; i++)
         if (!strchr(" \t\r", text[i]) || !text[i])
             return false;
     return true;
 }
 
-/* The fault of a line that is not JSON, owned by the caller, or NULL. Python takes integers of any
- * length. */
+/* The fault of a line that is too long or not JSON, owned by the caller, or NULL. Python takes
+ * integers of any length. */
 static char *map_input_find_fault(const struct input_lines *inputs, const char *text, size_t length)
 {
     const size_t flags = JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_error_t fault;
-    AUTO_JSON json_t *value = json_loadb(text, length, flags, &fault);
+    AUTO_JSON json_t *value = NULL;
 
+    if (inputs->is_too_long)
+        return memory_format("%s:%zu: the line is longer than %d bytes", inputs->name,
+                             inputs->number, INPUT_LINE_BYTES);
+    value = json_loadb(text, length, flags, &fault);
     if (value)
         return NULL;
     return memory_format("%s:%zu:%d: %s", inputs->name, inputs->number, fault.column, fault.text);
@@ -277,7 +291,7 @@ static void command_map_go_on(struct command_map *command)
     while (command->status == EX_OK && command->going < command->most &&
            !outlet_is_full(&command->output) &&
            input_lines_next(&command->inputs, &text, &length)) {
-        if (!map_input_is_blank(text, length))
+        if (!map_input_is_blank(&command->inputs, text, length))
             command_map_take(command, text, length);
     }
     if (command_map_is_over(command))
@@ -338,6 +352,18 @@ static int command_map_prepare(struct command_map *command, const struct config 
     return input_lines_open(&command->inputs, command->options->inputs, err);
 }
 
+/* Nothing is drawn over the words of somebody who types. */
+static void command_map_show_beginning(struct command_map *command)
+{
+    command->shows_progress = command->display.terminal.is_movable && !isatty(command->inputs.fd);
+    if (command->shows_progress)
+        step_display_add(&command->display, &command->progress);
+    else if (isatty(command->inputs.fd))
+        fprintf(stderr, "pyexecd: reading inputs from the terminal: a line of JSON for each run; "
+                        "Ctrl-D ends them\n");
+    command_map_show_progress(command);
+}
+
 static void command_map_wait_for_end(struct command_map *command)
 {
     struct ev_loop *loop = command->service.loop;
@@ -353,8 +379,7 @@ static void command_map_wait_for_end(struct command_map *command)
     outlet_open(&command->output);
     step_line_init(&command->preparation, command->setting.environment->name);
     step_line_init(&command->progress, basename(command->options->file));
-    if (command->display.terminal.is_movable)
-        step_display_add(&command->display, &command->progress);
+    command_map_show_beginning(command);
     command_map_go_on(command);
     if (!command_map_is_over(command))
         ev_run(loop, 0);

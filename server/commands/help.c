@@ -77,11 +77,13 @@ static const char map_page[] =
     "Runs a script once for each line of INPUTS, which is JSON, several at a time. The script\n"
     "defines main(input); what that returns, unless None, is printed as JSON. INPUTS is a\n"
     "file, or standard input. Each result is a line of JSON on standard output, as it comes:\n"
-    "that of `pyexecd run --json`, with its index. A run that fails costs only itself.\n"
+    "that of `pyexecd run --json`, with the index of its input, from 0 and without blank\n"
+    "lines. A run that fails costs only itself.\n"
     "\n"
     "  -j, --parallel N              runs at a time, instead of the configured number\n"
     "  -t, --timeout SECONDS         the time limit of each run\n"
-    "  -w, --working-directory DIR   as for `pyexecd run`; all runs work there\n"
+    "  -w, --working-directory DIR   as for `pyexecd run`; all runs work there and list what is\n"
+    "                                new; `temporary` is faster than a folder of many files\n"
     "  -e, --env NAME                the environment, instead of the default one\n"
     "      --with PACKAGE            in a virtual environment with it; may be repeated\n"
     "      --python PYTHON           in this Python: a version such as 3.11, a path such as\n"
@@ -90,7 +92,9 @@ static const char map_page[] =
     "      --config FILE             the configuration\n"
     "      --log-level LEVEL         error, warning (default), info or debug\n"
     "\n"
-    "Exit status: 0 if all runs have succeeded, else 1.\n";
+    "Exit status: 0 if all runs have succeeded, 1 if one has not, 128+N after signal N; and as\n"
+    "pyexecd(1) says: 64 for the command line, 65 without main, 66 without a file, 69 if the\n"
+    "environment cannot be had, 74 if output cannot be written, 78 for the configuration.\n";
 
 static const char call_page[] =
     "Usage: pyexecd call [OPTION]...\n"

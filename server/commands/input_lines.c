@@ -23,15 +23,27 @@ static void input_lines_give_up(struct input_lines *lines)
     input_lines_fail(lines, &err);
 }
 
+/* Of a line that is too long already a byte is kept, in whose place the line ends. */
+static void input_lines_shorten(struct input_lines *lines)
+{
+    const size_t length = buffer_length(&lines->buffer);
+
+    if (length <= INPUT_LINE_BYTES)
+        return;
+    buffer_consume(&lines->buffer, length - 1);
+    lines->is_shortened = true;
+}
+
 static void input_lines_read(struct input_lines *lines)
 {
     struct error err = ERROR_INIT;
-    char *place = buffer_reserve(&lines->buffer, INPUT_READ_BYTES, &err);
-    ssize_t count = place ? read(lines->fd, place, INPUT_READ_BYTES) : 0;
+    char *place;
+    ssize_t count;
 
-    if (!place)
-        error_prefix(&err, "%s:%zu: the line is too long", lines->name, lines->number + 1);
-    else if (count < 0 && errno != EINTR && errno != EAGAIN)
+    input_lines_shorten(lines);
+    place = buffer_reserve(&lines->buffer, INPUT_READ_BYTES, &err);
+    count = place ? read(lines->fd, place, INPUT_READ_BYTES) : 0;
+    if (count < 0 && errno != EINTR && errno != EAGAIN)
         error_set_errno(&err, errno, "cannot read %s", lines->name);
     if (err.code != ERROR_NONE)
         input_lines_fail(lines, &err);
@@ -91,6 +103,18 @@ void input_lines_close(struct input_lines *lines)
     lines->fd = -1;
 }
 
+/* The byte order mark that editors of Windows put before the first line. */
+static void input_lines_skip_mark(const char **text, size_t *length)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    const size_t mark_length = sizeof mark - 1;
+
+    if (*length < mark_length || memcmp(*text, mark, mark_length) != 0)
+        return;
+    *text += mark_length;
+    *length -= mark_length;
+}
+
 bool input_lines_next(struct input_lines *lines, const char **ret_text, size_t *ret_length)
 {
     buffer_consume(&lines->buffer, lines->taken);
@@ -103,6 +127,10 @@ bool input_lines_next(struct input_lines *lines, const char **ret_text, size_t *
     lines->number++;
     *ret_text = buffer_bytes(&lines->buffer);
     *ret_length = lines->taken - ((*ret_text)[lines->taken - 1] == '\n');
+    lines->is_too_long = lines->is_shortened || *ret_length > INPUT_LINE_BYTES;
+    lines->is_shortened = false;
+    if (lines->number == 1)
+        input_lines_skip_mark(ret_text, ret_length);
     return true;
 }
 

@@ -18,6 +18,8 @@ struct input_lines {
     struct buffer buffer;
     size_t taken;       /* bytes of the newest line, which the next call drops */
     size_t number;      /* of the newest line, from 1 */
+    bool is_too_long;   /* the newest line is: its text is not whole */
+    bool is_shortened;  /* the line that is waited for: its beginning is gone */
     bool is_ended;      /* nothing more can be read */
     struct error error; /* why it ended too early */
     void (*came)(
@@ -28,8 +30,8 @@ struct input_lines {
 int input_lines_open(struct input_lines *lines, const char *path, struct error *err);
 void input_lines_close(struct input_lines *lines);
 
-/* The next line, without its end: borrowed until the next call. False: there is none yet, and
- * `came` is called once, unless input_lines_are_over(). */
+/* The next line, without its end and a byte order mark: borrowed until the next call. False: there
+ * is none yet, and `came` is called once, unless input_lines_are_over(). */
 bool input_lines_next(struct input_lines *lines, const char **ret_text, size_t *ret_length);
 
 /* Whether no line is left. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The commands that accept an option, as a set of bits. */
 #define FOR(COMMAND) (1u << (COMMAND))
@@ -615,6 +616,17 @@ static bool is_about_the_program(struct options *options, const struct error *er
     return options->wants_help || options->wants_version;
 }
 
+/* `run` alone takes code with -c. */
+static int options_check_config_path(const struct options *options, struct error *err)
+{
+    const char *path = options->config_path;
+
+    if (options->command != COMMAND_MAP || !path || access(path, F_OK) == 0 ||
+        !(strchr(path, '\n') || strstr(path, "def ")))
+        return 0;
+    return error_set(err, ERROR_USAGE, "map: -c is --config, and code is given as FILE");
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *err)
 {
     struct operands operands = {0};
@@ -629,7 +641,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
     parsed = parse_words(options, &operands, argc, argv, &used, err);
     if (is_about_the_program(options, err))
         return 0;
-    if (parsed < 0 || set_operands(options, &operands, err) < 0)
+    if (parsed < 0 || options_check_config_path(options, err) < 0 ||
+        set_operands(options, &operands, err) < 0)
         return -1;
     return check_belonging(options, used, err);
 }

@@ -186,6 +186,7 @@ struct working_directory *place_open(const struct script_place *place, struct se
 {
     const char *wanted = place->wanted;
 
+    workplace_leave_out_output(service->workplace); /* as in `pyexecd run --json f.py > here` */
     if (!wanted && workplace_path(service->workplace))
         return open_by_handle(service, environment, NULL, err);
     if (!wanted)

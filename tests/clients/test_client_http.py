@@ -128,6 +128,20 @@ def test_an_answer_that_breaks_off_is_taken_up_again():
     assert seen[-1] == ("DELETE", "session-1", None)
 
 
+def test_a_url_without_a_server_is_told():
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_error(404)
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    url = f"http://127.0.0.1:{server.server_address[1]}/nope"
+    with served(server), pytest.raises(pyexecd.ConnectionLost, match=f"^there is no MCP server at {url}: Not Found$"):
+        pyexecd.Client(url=url).call_tool("anything")
+
+
 def test_a_session_that_the_server_has_forgotten_is_lost():
     with far_server() as (url, _), pyexecd.Client(url=url) as client:
         with pytest.raises(pyexecd.ConnectionLost, match="no such session"):

@@ -98,6 +98,21 @@ def test_a_run_that_fails_costs_only_itself_and_says_its_line(code, line):
     assert "<module>" not in results[1].stderr and "_json" not in results[1].stderr
 
 
+def test_the_value_is_the_last_line_unless_the_program_ends_early():
+    code = ("import os, sys\ndef main(end):\n    print('begun', flush=True)\n    if end: eval(end)\n"
+            "    return {'end': end}\n")
+    results, _ = mapped(pyexecd.Client, over_stdio(), code, ["", "sys.exit(0)", "os._exit(0)"])
+    assert [result.status for result in results] == ["success"] * 3
+    assert json.loads(results[0].stdout.splitlines()[-1]) == {"end": ""}
+    assert [result.stdout for result in results[1:]] == ["begun\n"] * 2
+
+
+def test_a_long_value_is_cut_in_its_middle():
+    (result,), _ = mapped(pyexecd.Client, over_stdio(), "def main(n):\n    return 'x' * n\n", [2 << 20])
+    assert result.structured["truncated"] and result.stdout.startswith('"x') and result.stdout.endswith('x"\n')
+    assert len(result.stdout) < 2 << 20
+
+
 @in_both_clients
 def test_a_run_that_is_refused_costs_only_itself(kind):
     too_long = "#" * (5 << 20)
@@ -367,8 +382,12 @@ def test_the_end_of_the_server_ends_the_iteration(kind):
 MISTAKES = {
     "no main": (ValueError, "must define main", ("print(1)", [1], {})),
     "no text": (TypeError, "code must be str, not int", (1, [1], {})),
+    "a path": (ValueError, "it is text, not a path", ("sq.py", [1], {})),
+    "a path with main": (ValueError, "it is text, not a path", ("lib/main.py", [1], {})),
+    "async": (ValueError, "main must be a plain function", ("async def main(n):\n    return n\n", [1], {})),
     "no place": (ValueError, "must be at least 1", (SQUARE, [1], {"parallel": 0})),
-    "no json": (TypeError, "not JSON serializable", (SQUARE, [object()], {})),
+    "no number": (TypeError, "parallel must be int, not str", (SQUARE, [1], {"parallel": "4"})),
+    "no json": (TypeError, "input 0: .*not JSON serializable", (SQUARE, [object()], {})),
 }
 
 
@@ -378,3 +397,47 @@ def test_a_mistake_of_the_program_is_raised(kind, mistake):
     error, words, (code, inputs, named) = MISTAKES[mistake]
     with pytest.raises(error, match=words):
         mapped(kind, over_stdio(), code, inputs, **named)
+
+
+@in_both_clients
+def test_one_program_is_not_taken_for_many(kind):
+    with pytest.raises(TypeError, match="programs must be a list.*, not one str"):
+        mapped(kind, over_stdio(), "print(1)")
+
+
+def test_any_whole_number_may_be_parallel():
+    class Number:
+        def __index__(self):
+            return 2
+
+    results, _ = mapped(pyexecd.Client, over_stdio(), SQUARE, [1, 2, 3], parallel=Number())
+    assert [json.loads(result.stdout) for result in results] == [1, 4, 9]
+
+
+WRONG = {
+    "input": ((SQUARE, [1, 2, object(), 4]), TypeError, "input 2: "),
+    "circle": ((SQUARE, [1, 2, (circle := [])]), ValueError, "input 2: "),
+    "program": ((["print(1)", "print(4)", b"print(9)"],), TypeError, "program 2 must be str, not bytes"),
+}
+circle.append(circle)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@in_both_clients
+def test_a_wrong_input_is_told_behind_the_results_before_it(kind, wrong):
+    given, error, words = WRONG[wrong]
+    found = []
+
+    async def program():
+        async with pyexecd.AsyncClient(**over_stdio()) as client:
+            async for result in (client.map(*given, parallel=3) if len(given) == 2 else client.run_many(*given)):
+                found.append(result.stdout)
+
+    with pytest.raises(error, match=words):
+        if kind is pyexecd.AsyncClient:
+            asyncio.run(program())
+        else:
+            with pyexecd.Client(**over_stdio()) as client:
+                for result in client.map(*given, parallel=3) if len(given) == 2 else client.run_many(*given):
+                    found.append(result.stdout)
+    assert found == ["1\n", "4\n"]

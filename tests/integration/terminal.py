@@ -11,9 +11,9 @@ import time
 CONTAINMENT = re.compile(r"^pyexecd: containment is weaker .*\r?\n", re.MULTILINE)
 
 
-def on_terminal(*arguments, columns=80, **variables):
-    """Runs the program to its end; its exit code, and all that it wrote. What this machine's
-    containment lacks is left out."""
+def on_terminal(*arguments, columns=80, typed=b"", **variables):
+    """Runs the program to its end, which is typed once it has written something; its exit code, and all that was
+    written. What this machine's containment lacks is left out."""
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", **variables}
     pid, fd = pty.fork()
     if pid == 0:
@@ -29,6 +29,8 @@ def on_terminal(*arguments, columns=80, **variables):
             if not (data := os.read(fd, 65536)):
                 break
             written += data
+            os.write(fd, typed)
+            typed = b""
     _, status = os.waitpid(pid, 0)
     os.close(fd)
     return os.waitstatus_to_exitcode(status), CONTAINMENT.sub("", written.decode())

@@ -16,6 +16,7 @@ import pytest
 
 import leftovers
 import terminal
+import wheels
 
 LIMITED = str(pathlib.Path(__file__).with_name("limited.py"))
 SQUARE = "def main(n):\n    return n ** 2\n"
@@ -113,6 +114,20 @@ def test_the_results_have_the_structured_form(write):
     (found,) = results(mapped("-t", "2", write("slow.py", "import time\ndef main(n):\n    time.sleep(n)"),
                               input="3000")).values()
     assert found["timed_out"] and not found["success"]
+
+
+def test_what_the_command_writes_to_is_no_file_of_a_run(write, tmp_path):
+    """The first run sees how the result of the second is written."""
+    script = write("see.py", "import os, time\ndef main(name):\n    open(f'made-{name}', 'w').close()\n"
+                             "    while name == 'first' and not os.path.getsize('out.jsonl'): time.sleep(0.01)\n")
+    with open(tmp_path / "out.jsonl", "w+") as output:
+        subprocess.run([os.environ["PYEXECD"], "map", "-j2", "-t", "100", script], input='"first"\n"second"\n',
+                       text=True, stdout=output, stderr=output, timeout=120, check=True)
+        output.seek(0)
+        lines = [json.loads(line) for line in output if line.startswith("{")]
+    files = {each["index"]: {file["path"] for file in each["files"]} for each in lines}
+    assert "made-first" in files[0] and "made-second" in files[1]
+    assert "out.jsonl" not in files[0] | files[1]
 
 
 def test_a_script_finds_its_modules_and_the_users_files_stay(write, tmp_path):
@@ -287,10 +302,26 @@ def test_an_output_that_others_made_nonblocking_is_waited_for(write, begun):
     assert process.wait(60) == 0
 
 
-def test_a_line_that_is_too_long_ends_the_reading(write):
-    done = mapped(write("square.py", SQUARE), write("inputs.jsonl", '1\n2\n"' + (2 << 20) * "x" + '"\n3\n'))
-    assert values(done) == {0: 1, 1: 4}
-    assert done.returncode == 65 and "inputs.jsonl:3: the line is too long" in done.stderr
+@pytest.mark.parametrize("length", [(1 << 20) + 1, (1 << 20) + (1 << 16) + 7, 2 << 20, 3 << 20])
+def test_a_line_that_is_too_long_costs_only_itself(length, write):
+    for end, indices in (("\n3\n", [0, 1, 3]), ("\n", [0, 1]), ("", [0, 1])):
+        done = mapped(write("square.py", SQUARE), write("inputs.jsonl", "1\n2\n" + length * "3" + end))
+        found = results(done)
+        assert re.match(r".*/inputs\.jsonl:3: the line is longer than 1048576 bytes", found.pop(2)["error"])
+        assert {index: json.loads(each["stdout"]) for index, each in found.items()} == \
+               {index: (1, 4, None, 9)[index] for index in indices}
+        assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_longest_line_is_an_input(write):
+    text = json.dumps("x" * ((1 << 20) - 2))
+    assert values(mapped(write("length.py", "def main(text):\n    return len(text)\n"), input=text + "\n" + text)) == \
+           {index: (1 << 20) - 2 for index in range(2)}
+
+
+def test_a_byte_order_mark_is_passed_over(write, tmp_path):
+    (tmp_path / "inputs.jsonl").write_text("2\n3\n", "utf-8-sig")
+    assert values(mapped(write("square.py", SQUARE), tmp_path / "inputs.jsonl")) == {0: 4, 1: 9}
 
 
 def test_a_mistake_is_told_before_anything_runs(write, tmp_path):
@@ -302,6 +333,24 @@ def test_a_mistake_is_told_before_anything_runs(write, tmp_path):
     assert done.returncode != 0 and "cannot read" in done.stderr and done.stdout == ""
     done = mapped("-j", "0", write("square.py", SQUARE), input="1")
     assert done.returncode == 64 and "must be a number from 1 to 256" in done.stderr
+
+
+def test_on_a_terminal_inputs_are_asked_for(write):
+    code, text = terminal.on_terminal("map", write("square.py", SQUARE), typed=b"3\n\x04")
+    assert code == 0
+    assert "reading inputs from the terminal" in text and "preparing" not in text and " done" not in text
+    (result,) = (json.loads(line) for line in text.splitlines() if line.startswith("{"))
+    assert result["stdout"] == "9\n"
+
+
+def test_what_cannot_be_prepared_is_told_once(write, tmp_path, monkeypatch):
+    with wheels.Index(tmp_path) as index:
+        monkeypatch.setenv("PIP_INDEX_URL", index.url)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", index.host)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        done = mapped("-j2", "--with", "gadget", write("square.py", SQUARE), input="3\n" * 50)
+    assert (done.returncode, done.stdout) == (69, "")
+    assert done.stderr.count("Name another version or another package") == 1
 
 
 def test_a_terminal_shows_how_many_are_over(write):

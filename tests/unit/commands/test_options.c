@@ -197,6 +197,24 @@ static void test_a_wrong_line_still_says_which_command_it_is(void **state)
     assert_string_equal(err.message, "unknown option --bogus");
 }
 
+static void test_code_is_no_configuration_of_map(void **state)
+{
+    static char code[] = "def main(n): return n";
+    char *argv[] = {(char *)"pyexecd", (char *)"map", (char *)"-c", code, (char *)"in.jsonl", NULL};
+    struct options options;
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(options_parse(&options, 4, argv, &err), -1);
+    assert_string_equal(err.message, "map: -c is --config, and code is given as FILE");
+    error_clear(&err);
+    assert_int_equal(options_parse(&options, 5, argv, &err), -1);
+    assert_int_equal(err.code, ERROR_USAGE);
+    error_clear(&err);
+    argv[3] = (char *)"no such file";
+    assert_int_equal(options_parse(&options, 5, argv, &err), 0);
+}
+
 static void test_help_is_that_of_the_command(void **state)
 {
     static const char *const commands[] = {"run",    "map",    "call", "prepare",
@@ -389,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_help_and_a_configuration_may_be_named_without_an_option),
         cmocka_unit_test(test_c_is_code_behind_run_and_the_configuration_elsewhere),
         cmocka_unit_test(test_a_wrong_line_still_says_which_command_it_is),
+        cmocka_unit_test(test_code_is_no_configuration_of_map),
         cmocka_unit_test(test_help_is_that_of_the_command),
         cmocka_unit_test(test_map_takes_a_script_and_inputs),
         cmocka_unit_test(test_token_takes_a_name),

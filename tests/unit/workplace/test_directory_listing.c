@@ -131,6 +131,32 @@ static void test_changes_are_files_that_are_new_or_different(void **state)
     }
 }
 
+static void test_a_file_that_is_left_out_is_no_change(void **state)
+{
+    struct directory_listing *after;
+    struct left_out_file left_out;
+    struct directory_changes changes;
+    struct look look;
+    struct stat status;
+
+    (void)state;
+    look_init(&look, "mkdir sub; echo 1 > sub/output");
+    shell(look.scratch, "echo 2 >> sub/output; ln sub/output other; echo 3 > new");
+    assert_int_equal(fstatat(look.fd, "other", &status, 0), 0);
+    left_out = (struct left_out_file){status.st_dev, status.st_ino};
+    after = directory_listing_new(look.fd);
+    directory_listing_leave_out(after, &left_out, 1);
+    while (directory_listing_step(after, 7))
+        ;
+    changes = directory_listing_changes(look.before, after);
+    assert_int_equal(json_array_size(changes.files), 1);
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(changes.files, 0), "path")), "new");
+    json_decref(changes.files);
+    directory_listing_free(after);
+    look_deinit(&look);
+}
+
 static void test_a_list_of_changes_names_a_hundred(void **state)
 {
     struct look look;
@@ -336,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changes_are_files_that_are_new_or_different),
+        cmocka_unit_test(test_a_file_that_is_left_out_is_no_change),
         cmocka_unit_test(test_a_list_of_changes_names_a_hundred),
         cmocka_unit_test(test_files_beyond_the_limit_are_not_taken_for_new),
         cmocka_unit_test(test_depth_is_bounded),
