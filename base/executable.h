@@ -1,6 +1,6 @@
 /* Programs by their names. */
 #pragma once
 
-/* Returns NAME if it is absolute, else the first file of that name which may be executed in the
- * absolute folders of PATH; NULL if there is none. Owned by the caller. */
+/* The path of the program NAME: NAME itself if that is absolute, else the first file of that name
+ * in the absolute folders of PATH that we may execute. NULL: there is none. Owned by the caller. */
 char *executable_find(const char *path, const char *name);

@@ -153,7 +153,7 @@ static void turn_set_state(struct turn *turn, enum turn_state state)
 }
 
 /* If the loop was held up (by a stopped server, or a machine that sleeps), the deadline can come
- * before the news that the code has ended in time. Code that has not gets, once, what was lost. */
+ * before the news that the code has ended in time. If it has not, it gets what was lost, once. */
 static bool turn_puts_deadline_off(struct turn *turn)
 {
     const double late = clock_seconds() - turn->due;

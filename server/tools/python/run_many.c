@@ -273,8 +273,8 @@ static bool many_call_try(struct many_call *call)
     return true;
 }
 
-/* Begins as many as may go, or ends the call. A run that the server has no place for waits, as one
- * in the queue does: until one of the others has ended, or a while if they are others' runs. */
+/* Begins as many as may go, or ends the call. If the server has no place for a run, it waits, as in
+ * the queue: until one of the others has ended, or a while if they are others' runs. */
 static void many_call_go_on(struct many_call *call)
 {
     ev_timer_stop(many_call_loop(call), &call->retry);

@@ -2,8 +2,8 @@
  * offered where the operator has `run_many`.
  *
  * Each run is like a run of `run_python`, in the same working directory. A run that fails costs
- * only itself. The first run goes alone, and has the environment and the directory for all. A later
- * one that the server has no place for, or that its client may not make yet, is tried again. */
+ * only itself. The first run goes alone, and has the environment and the directory for all. If the
+ * server has no place for a later one, or its client may not make it yet, it is tried again. */
 #pragma once
 
 #include "base/error.h"
