@@ -156,10 +156,12 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
     listing->folders[listing->folder_count++] = folder;
 }
 
-/* A script of ours, of a run that is going in a directory that a user lends. */
+/* A script of ours, of a run that is going in a directory that a user lends: no change of it, but a
+ * part of all that a node needs. */
 static bool directory_listing_is_guest(const struct directory_listing *listing, const char *name)
 {
-    return listing->here.depth == 0 && strncmp(name, GUEST_PREFIX, strlen(GUEST_PREFIX)) == 0;
+    return !listing->has_all && listing->here.depth == 0 &&
+           strncmp(name, GUEST_PREFIX, strlen(GUEST_PREFIX)) == 0;
 }
 
 static bool directory_listing_leaves_out(const struct directory_listing *listing,
