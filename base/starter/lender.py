@@ -1,4 +1,4 @@
-"""Lends a script the module `tools`, if it has a socket to them; a zygote loads this ahead.
+"""Lends a script the module `tools`; loaded where it has a socket to them. A zygote reads the code ahead.
 
 `archive` is the descriptor of the starter, `descriptor` the socket. Both stay open in this process, are closed in programs
 that it starts, and go to the processes of multiprocessing, where this file is loaded again.
@@ -19,8 +19,8 @@ def code_of(name):
 
 
 class Finder:
-    """The last of sys.meta_path: any other module of that name is found first. An object, which ends with the script, as
-    does the module that it keeps; the class may be the zygote's."""
+    """The last of sys.meta_path: any other module of that name is found first. It ends with the script, as does the
+    module that it keeps."""
 
     def __init__(self):
         self.module = None

@@ -195,9 +195,9 @@ def lend_tools(descriptor):
     if descriptor < 0:
         os.close(archive)
         return
-    if not lender:
-        exec(code_of("lender"), lender)
-    lender["lend"](archive, descriptor)
+    variables = {}
+    exec(lender or code_of("lender"), variables)
+    variables["lend"](archive, descriptor)
 
 
 def code_of(name):
@@ -242,7 +242,7 @@ figures_source = __loader__.get_data("figures.py")
 ahead = {}  # what preload.py defines, once there is something
 hidden = {}  # likewise of hidden.py, in a zygote that is led to what it does not see
 led = ()  # likewise: the places of sys.path where it does not
-lender = {}  # what lender.py defines, in a zygote, or once there are tools
+lender = None  # the code of lender.py, in a zygote: each script would have to read the archive
 places, before = [], []  # what Python has looked at, and how that was
 TOOLS, TOOLS_FOLLOW = 102, b"t"  # see starter.h
 archive = int(__loader__.archive.rpartition("/")[2])
@@ -264,7 +264,7 @@ try:
     import_theirs()
 finally:
     if is_ahead and gate is None:
-        load_part("lender", lender)
+        lender = code_of("lender")
         load_part("hidden", hidden)
         led = hidden["led"]
         if not led:
