@@ -56,7 +56,7 @@ static void turn_hold_deadline(struct turn *turn, enum script_wait wait)
 {
     const double patience = wait == SCRIPT_WAITS_FOR_A_PERSON ? turn->patience : 0;
 
-    if (turn->left <= 0) /* one that passed while the loop was busy is held, too */
+    if (turn->left <= 0) /* it is held also if it passed while the loop was busy */
         turn->left = fmax(ev_timer_remaining(turn->loop, &turn->deadline), TURN_LEAST_SECONDS);
     turn->is_latest = true;
     turn_set_deadline(turn, turn->latest + patience - ev_now(turn->loop));

@@ -36,7 +36,7 @@ void spawn_give_output(const struct spawned *spawned, uid_t user);
  * there is no such child. */
 int spawn_open_child(pid_t pid);
 
-/* Marks a child of ours as one to stay a zombie for a while, so that its process group is nobody
+/* Lets a child of ours stay a zombie for a while, so that its process group is nobody
  * else's. */
 struct spawn_hold {
     struct list link;

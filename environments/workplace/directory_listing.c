@@ -156,8 +156,8 @@ static void directory_listing_add_folder(struct directory_listing *listing, cons
     listing->folders[listing->folder_count++] = folder;
 }
 
-/* A script of ours, of a run that is going in a directory that a user lends: no change of it, but a
- * part of all that a node needs. */
+/* True for a script of ours in a directory that a user lends. It is no file of a run, but a node
+ * needs it. */
 static bool directory_listing_is_guest(const struct directory_listing *listing, const char *name)
 {
     return !listing->has_all && listing->here.depth == 0 &&
