@@ -26,8 +26,6 @@
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/python/python_request.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +33,6 @@
 #include <unistd.h>
 
 enum {
-    EXIT_BY_SIGNAL = 128, /* as the shells */
     MAP_EXIT_FAILURE = 1, /* a run has failed */
 };
 
@@ -109,16 +106,6 @@ static void command_map_show_progress(struct command_map *command)
     step_display_update(&command->display, &command->progress, &step);
 }
 
-static void command_map_fail_output(struct command_map *command, const struct error *err)
-{
-    if (err->number == EPIPE) { /* the reader is gone, as in `pyexecd map FILE | head` */
-        command_map_give_up(command, EXIT_BY_SIGNAL + SIGPIPE);
-        return;
-    }
-    log_error("cannot write the output: %s", err->message);
-    command_map_give_up(command, EX_IOERR);
-}
-
 static void command_map_print(struct command_map *command, const json_t *entry)
 {
     AUTO_FREE char *text = json_dumps(entry, MAP_JSON);
@@ -126,7 +113,7 @@ static void command_map_print(struct command_map *command, const json_t *entry)
     struct error err = ERROR_INIT;
 
     if (outlet_put(&command->output, line, strlen(line), &err) < 0)
-        command_map_fail_output(command, &err);
+        command_map_give_up(command, outlet_fail(&err));
 }
 
 /* RESULT belongs to the input INDEX. */
@@ -308,7 +295,7 @@ static void command_map_on_taken(void *data, const struct error *err)
     struct command_map *command = data;
 
     if (err)
-        command_map_fail_output(command, err);
+        command_map_give_up(command, outlet_fail(err));
     else
         command_map_go_on(command);
 }

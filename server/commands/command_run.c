@@ -23,7 +23,6 @@
 #include "server/tools/hints/run_facts.h"
 #include "server/tools/python/python_request.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,16 +78,6 @@ static void command_run_on_step(void *data, const struct preparation_step *step)
     step_display_follow(&command->display, &command->line, step);
 }
 
-static void command_run_fail_output(struct command_run *command, const struct error *err)
-{
-    if (err->number == EPIPE) { /* the reader is gone, as in `pyexecd run FILE | head` */
-        command_run_give_up(command, EXIT_SIGNAL_BASE + SIGPIPE);
-        return;
-    }
-    log_error("cannot write the output: %s", err->message);
-    command_run_give_up(command, EX_IOERR);
-}
-
 static struct outlet *command_run_outlet(struct command_run *command, enum process_stream stream)
 {
     return &command->outlets[command->is_joined ? PROCESS_STDOUT : stream];
@@ -104,7 +93,7 @@ static void command_run_on_output(void *data, enum process_stream stream, const 
 
     if ((outlet_is_full(outlet) && outlet_wait(outlet, &err) < 0) ||
         outlet_put(outlet, bytes, length, &err) < 0)
-        command_run_fail_output(command, &err);
+        command_run_give_up(command, outlet_fail(&err));
 }
 
 static void command_run_end_if_over(struct command_run *command)
@@ -118,7 +107,7 @@ static void command_run_on_taken(void *data, const struct error *err)
     struct command_run *command = data;
 
     if (err)
-        command_run_fail_output(command, err);
+        command_run_give_up(command, outlet_fail(err));
     else
         command_run_end_if_over(command);
 }

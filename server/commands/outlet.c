@@ -2,16 +2,22 @@
 
 #include "base/fd.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "server/commands/step_display.h"
 #include "server/commands/terminal.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
+#include <sysexits.h>
 #include <unistd.h>
 
-enum { OUTLET_FULL_BYTES = 1024 * 1024 };
+enum {
+    OUTLET_FULL_BYTES = 1024 * 1024,
+    OUTLET_BY_SIGNAL = 128, /* as the shells */
+};
 
 static int outlet_fd(const struct outlet *outlet)
 {
@@ -114,4 +120,12 @@ bool outlet_is_full(const struct outlet *outlet)
 bool outlet_is_empty(const struct outlet *outlet)
 {
     return buffer_length(&outlet->unsent) == 0;
+}
+
+int outlet_fail(const struct error *err)
+{
+    if (err->number == EPIPE)
+        return OUTLET_BY_SIGNAL + SIGPIPE;
+    log_error("cannot write the output: %s", err->message);
+    return EX_IOERR;
 }

@@ -36,6 +36,10 @@ int outlet_put(struct outlet *outlet, const char *bytes, size_t length, struct e
 /* Writes all unsent bytes, and waits as long as it takes. */
 int outlet_wait(struct outlet *outlet, struct error *err);
 
+/* Tells why nothing more can be written, unless the reader is gone, as in `pyexecd run FILE |
+ * head`. Returns the exit status for it. */
+int outlet_fail(const struct error *err);
+
 /* True with so many unsent bytes that nothing should be begun that adds to them. */
 bool outlet_is_full(const struct outlet *outlet);
 
